@@ -1,0 +1,273 @@
+//! The face: what each line of the client and each frame of the engine leads to.
+//!
+//! Nothing here waits. Frames for the client go to its queue, frames for the engine to `outbox`,
+//! which [`serve`](crate::serve) sends; so no request ever stands behind another one that runs
+//! (acp.md 4.9).
+
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use sessiond_protocol::{
+    ClientFrame, Op, PersistenceState, ServerFrame, SessionId, Submission, SubmissionId, Welcome,
+};
+use sessiond_wire::rpc::{
+    CANCEL_REQUEST, ErrorObject, INTERNAL_ERROR, Inbound, RawId, RpcFrame, error, parse, refuse,
+};
+use sessiond_wire::{Line, OutQueue};
+use tokio::time::Instant;
+
+use crate::client::Client;
+use crate::error::FaceError;
+use crate::meter::Meter;
+use crate::negotiate::{self, Offers};
+use crate::params::session_id;
+use crate::questions::Questions;
+use crate::receipt::Awaited;
+use crate::refusal::{invalid_request, method_not_found, unknown_session};
+use crate::replay::Notices;
+use crate::serve::Options;
+use crate::session::Session;
+
+/// Everything the face knows of one connection.
+#[derive(Debug)]
+pub(crate) struct Face {
+    pub(crate) client: Client,
+    pub(crate) options: Options,
+    /// Whether the user was told that MCP servers are not connected.
+    pub(crate) noted_servers: bool,
+    pub(crate) questions: Questions,
+    pub(crate) sessions: HashMap<SessionId, Session>,
+    /// What submissions without a receipt were made for.
+    pub(crate) awaited: HashMap<SubmissionId, Awaited>,
+    /// Frames for the engine, in order.
+    outbox: Vec<ClientFrame>,
+    persistence: PersistenceState,
+    phase: Phase,
+    submissions: u64,
+    refusals: Meter,
+}
+
+/// How far the connection is.
+#[derive(Debug)]
+enum Phase {
+    /// `initialize` did not succeed yet.
+    Fresh,
+    /// It did, and nothing else was asked: it may be repeated.
+    Initialized(Offers),
+    /// Other requests came.
+    InUse(Offers),
+}
+
+impl Face {
+    pub(crate) fn new(queue: OutQueue<RpcFrame>, welcome: &Welcome, options: Options) -> Self {
+        Self {
+            client: Client::new(queue),
+            options,
+            noted_servers: false,
+            questions: Questions::default(),
+            sessions: HashMap::new(),
+            awaited: HashMap::new(),
+            outbox: Vec::new(),
+            persistence: welcome.persistence,
+            phase: Phase::Fresh,
+            submissions: 0,
+            refusals: Meter::default(),
+        }
+    }
+
+    /// Takes in a line of the client.
+    pub(crate) fn line(&mut self, line: Line, now: Instant) {
+        let inbound = match line {
+            Line::Text(text) => parse(&text),
+            Line::Bad(bad) => refuse(bad),
+        };
+        match inbound {
+            Inbound::Request { id, method, params } => {
+                self.request(&id, &method, params.as_deref());
+            }
+            Inbound::Notification { method, params } => {
+                self.notification(&method, params.as_deref());
+            }
+            Inbound::Response { id, result } => self.client.peer().accept(&id, result),
+            Inbound::Invalid {
+                id: Some(id),
+                error,
+            } => self.client.peer().refuse(Some(&id), &error),
+            Inbound::Invalid { id: None, error } => {
+                if self.refusals.admits(now) {
+                    self.client.peer().refuse(None, &error);
+                }
+            }
+            Inbound::Ignore => self.client.peer().ignore(),
+        }
+    }
+
+    /// Takes in a frame of the engine.
+    ///
+    /// # Errors
+    /// [`FaceError`] when the engine ends the connection with it.
+    pub(crate) fn frame(&mut self, frame: ServerFrame, now: Instant) -> Result<(), FaceError> {
+        match frame {
+            ServerFrame::Receipt(receipt) => self.receipt(receipt),
+            ServerFrame::Event(event) => self.event(event, now),
+            ServerFrame::Request(request) => self.ask(request),
+            ServerFrame::RequestClosed { id, .. } => self.questions.withdraw(id),
+            ServerFrame::Error { error, fatal: true } => return Err(FaceError::Refused(error)),
+            ServerFrame::Error {
+                error,
+                fatal: false,
+            } => {
+                tracing::warn!(code = ?error.code, "the engine refused a frame of the face");
+            }
+            ServerFrame::Bye {} => return Err(FaceError::EngineGone),
+            ServerFrame::Welcome(_) => {}
+        }
+        Ok(())
+    }
+
+    /// What is to be sent to the engine.
+    pub(crate) fn take_outbox(&mut self) -> Vec<ClientFrame> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// When [`tick`](Self::tick) has something to do next.
+    pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+        self.sessions
+            .values()
+            .filter_map(|session| session.live.due(now))
+            .min()
+    }
+
+    /// Shows output of running tools whose time has come.
+    pub(crate) fn tick(&mut self, now: Instant) {
+        for (id, session) in &mut self.sessions {
+            session.live.tick(&self.client, *id, now);
+        }
+    }
+
+    /// What the client can do, once it said so.
+    pub(crate) fn offers(&self) -> Option<&Offers> {
+        match &self.phase {
+            Phase::Fresh => None,
+            Phase::Initialized(offers) | Phase::InUse(offers) => Some(offers),
+        }
+    }
+
+    pub(crate) fn notices(&self) -> Notices {
+        match self.offers() {
+            Some(Offers { notices: true, .. }) => Notices::Shown,
+            _ => Notices::NotShown,
+        }
+    }
+
+    /// The session that a request names, active on this connection.
+    ///
+    /// # Errors
+    /// What to answer where there is none.
+    pub(crate) fn active(&mut self, text: &str) -> Result<(SessionId, &mut Session), ErrorObject> {
+        let id = session_id(text)?;
+        let session = self
+            .sessions
+            .get_mut(&id)
+            .filter(|session| session.is_active);
+        session
+            .map(|session| (id, session))
+            .ok_or_else(|| unknown_session(text))
+    }
+
+    /// Submits an operation; its receipt will find what it was made for.
+    ///
+    /// # Errors
+    /// An internal error; nothing was submitted.
+    pub(crate) fn submit(
+        &mut self,
+        awaited: Awaited,
+        session: Option<SessionId>,
+        op: Op,
+    ) -> Result<(), ErrorObject> {
+        self.submissions += 1;
+        let id = SubmissionId::try_from(format!("{}-{}", awaited.kind(), self.submissions))
+            .map_err(|_| error(INTERNAL_ERROR, "Internal error"))?;
+        self.awaited.insert(id.clone(), awaited);
+        self.send(ClientFrame::Submission(Submission { id, session, op }));
+        Ok(())
+    }
+
+    pub(crate) fn send(&mut self, frame: ClientFrame) {
+        self.outbox.push(frame);
+    }
+
+    fn request(&mut self, id: &RawId, method: &str, params: Option<&RawValue>) {
+        if !self.client.begin(id) {
+            return;
+        }
+        if let Err(error) = self.dispatch(id, method, params) {
+            self.client.fail(id, &error);
+        }
+    }
+
+    /// Begins what a request asks for.
+    ///
+    /// # Errors
+    /// What to answer where it is refused.
+    fn dispatch(
+        &mut self,
+        id: &RawId,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<(), ErrorObject> {
+        if method == "initialize" {
+            return self.initialize(id, params);
+        }
+        self.use_connection()?;
+        match method {
+            "authenticate" => {
+                let done = negotiate::authenticate(params)?;
+                self.client.answer(id, &done);
+                Ok(())
+            }
+            "session/new" => self.new_session(id, params),
+            "session/load" => self.load_session(id, params),
+            "session/list" => self.list_sessions(id, params),
+            "session/close" => self.close_session(id, params),
+            "session/prompt" => self.prompt(id, params),
+            "session/set_mode" => self.set_mode(id, params),
+            "session/set_config_option" => self.set_config_option(id, params),
+            _ => Err(method_not_found()),
+        }
+    }
+
+    /// Negotiates, or negotiates anew while nothing else was asked (acp.md 1.2).
+    fn initialize(&mut self, id: &RawId, params: Option<&RawValue>) -> Result<(), ErrorObject> {
+        if matches!(self.phase, Phase::InUse(_)) {
+            return Err(invalid_request(
+                "the connection is in use, initialize is over",
+            ));
+        }
+        self.phase = Phase::Initialized(negotiate::offers(params)?);
+        let store = self.options.store.as_deref();
+        self.client
+            .answer(id, &negotiate::introduction(self.persistence, store));
+        Ok(())
+    }
+
+    fn use_connection(&mut self) -> Result<(), ErrorObject> {
+        self.phase = match std::mem::replace(&mut self.phase, Phase::Fresh) {
+            Phase::Fresh => return Err(invalid_request("initialize comes first")),
+            Phase::Initialized(offers) | Phase::InUse(offers) => Phase::InUse(offers),
+        };
+        Ok(())
+    }
+
+    /// Notifications never get an answer, whatever is wrong with them.
+    fn notification(&mut self, method: &str, params: Option<&RawValue>) {
+        let Some(params) = params.filter(|_| self.offers().is_some()) else {
+            return;
+        };
+        match method {
+            "session/cancel" => self.cancel(params),
+            CANCEL_REQUEST => self.cancel_request(params),
+            _ => {}
+        }
+    }
+}

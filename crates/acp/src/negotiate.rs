@@ -1,0 +1,124 @@
+//! `initialize`: the version, what the client can do, what we offer (acp.md 1.2).
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{
+    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse,
+    ClientCapabilities, Implementation, InitializeResponse, Meta, PromptCapabilities,
+    SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Number, Value, json};
+use sessiond_protocol::{PersistenceState, RequestKind};
+use sessiond_wire::rpc::ErrorObject;
+
+use crate::params::read;
+use crate::refusal::invalid_params;
+
+/// The one way to authenticate. None is needed; registries list only agents that name one.
+const AUTH_METHOD: &str = "sessiond";
+
+/// What the client said it can do, as far as we use it. Omitted is unsupported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Offers {
+    /// The kinds of request it answers.
+    pub(crate) answers: Vec<RequestKind>,
+    /// Whether it shows notices.
+    pub(crate) notices: bool,
+}
+
+impl From<&ClientCapabilities> for Offers {
+    fn from(client: &ClientCapabilities) -> Self {
+        let form = client
+            .elicitation
+            .as_ref()
+            .is_some_and(|offer| offer.form.is_some());
+        let gated = [
+            (client.fs.read_text_file, RequestKind::FsRead),
+            (client.fs.write_text_file, RequestKind::FsWrite),
+            (client.terminal, RequestKind::Terminal),
+            (form, RequestKind::Elicitation),
+        ];
+        let offered = gated
+            .into_iter()
+            .filter_map(|(offered, kind)| offered.then_some(kind));
+        let notices = client
+            .session
+            .as_ref()
+            .is_some_and(|session| session.notices.is_some());
+        Self {
+            answers: [RequestKind::Permission]
+                .into_iter()
+                .chain(offered)
+                .collect(),
+            notices,
+        }
+    }
+}
+
+/// Reads the params of `initialize`. Any integer is a version: we speak 1 and answer that, whatever
+/// was asked for. A capability that is malformed is one that was not offered.
+///
+/// # Errors
+/// Invalid params without a version, or with one that is no integer.
+pub(crate) fn offers(params: Option<&RawValue>) -> Result<Offers, ErrorObject> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Initialize {
+        protocol_version: Number,
+        #[serde(default)]
+        client_capabilities: Value,
+    }
+    let asked: Initialize = read(params)?;
+    if asked.protocol_version.is_f64() {
+        return Err(invalid_params("protocolVersion is not an integer"));
+    }
+    let client = serde_json::from_value::<ClientCapabilities>(asked.client_capabilities);
+    Ok(Offers::from(&client.unwrap_or_default()))
+}
+
+/// What we say of ourselves. Whether sessions are stored is visible from the start (LOG-16).
+pub(crate) fn introduction(
+    persistence: PersistenceState,
+    store: Option<&str>,
+) -> InitializeResponse {
+    let session = SessionCapabilities::new()
+        .list(SessionListCapabilities::new())
+        .close(SessionCloseCapabilities::new());
+    let capabilities = AgentCapabilities::new()
+        .load_session(true)
+        .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
+        .session_capabilities(session);
+    let method = AuthMethodAgent::new(AUTH_METHOD, "No sign-in needed").description(
+        "Sessions belong to the user that runs sessiond; agents sign in by themselves.".to_owned(),
+    );
+    let ourselves =
+        Implementation::new("sessiond", env!("CARGO_PKG_VERSION")).title("sessiond".to_owned());
+    InitializeResponse::new(ProtocolVersion::V1)
+        .agent_capabilities(capabilities)
+        .auth_methods(vec![AuthMethod::Agent(method)])
+        .agent_info(ourselves)
+        .meta(remarks(persistence, store))
+}
+
+fn remarks(persistence: PersistenceState, store: Option<&str>) -> Meta {
+    let mut said = Meta::new();
+    said.insert("persistence".into(), json!(persistence));
+    if let Some(store) = store {
+        said.insert("store".into(), json!(store));
+    }
+    Meta::from_iter([("sessiond".into(), Value::Object(said))])
+}
+
+/// Answers `authenticate`.
+///
+/// # Errors
+/// Invalid params for a method that was not offered.
+pub(crate) fn authenticate(params: Option<&RawValue>) -> Result<AuthenticateResponse, ErrorObject> {
+    let asked: AuthenticateRequest = read(params)?;
+    if &*asked.method_id.0 == AUTH_METHOD {
+        Ok(AuthenticateResponse::new())
+    } else {
+        Err(invalid_params("this authentication method was not offered"))
+    }
+}

@@ -1,0 +1,99 @@
+//! Prompts: their turns, their one answer, and how they are stopped.
+
+use agent_client_protocol_schema::v1::{CancelNotification, PromptResponse, StopReason};
+use serde_json::value::RawValue;
+use sessiond_protocol::{IfBusy, Op, Queued, SessionId, Stop, TurnEnded, TurnId, TurnOutcome};
+use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, RawId, cancelled_id, error};
+
+use crate::face::Face;
+use crate::params;
+use crate::receipt::{Awaited, Wish};
+use crate::refusal::from_waist;
+
+impl Face {
+    /// A prompt while a turn runs waits its turn (acp.md 5.14).
+    pub(crate) fn prompt(
+        &mut self,
+        id: &RawId,
+        params: Option<&RawValue>,
+    ) -> Result<(), ErrorObject> {
+        let asked = params::prompt(params)?;
+        let (session, _) = self.active(&asked.session_id)?;
+        let op = Op::TurnStart {
+            input: asked.prompt,
+            if_busy: IfBusy::Queue,
+        };
+        let awaited = Awaited::Prompt {
+            id: id.clone(),
+            session,
+            wish: Wish::Run,
+        };
+        self.submit(awaited, Some(session), op)
+    }
+
+    /// `session/cancel`: the active turn and those that wait. Idle or unknown sessions are passed
+    /// over in silence (SQEQ-4).
+    pub(crate) fn cancel(&mut self, params: &RawValue) {
+        let Ok(asked) = params::read::<CancelNotification>(Some(params)) else {
+            return;
+        };
+        if let Ok((session, _)) = self.active(&asked.session_id.0) {
+            self.interrupt(session, (None, Queued::Cancel));
+        }
+    }
+
+    /// `$/cancel_request`: of a prompt, only its own turn. Other requests answer by themselves.
+    pub(crate) fn cancel_request(&mut self, params: &RawValue) {
+        let Some(asked) = cancelled_id(params) else {
+            return;
+        };
+        let turn = self.sessions.iter().find_map(|(session, state)| {
+            let turn = state.turns.iter().find(|(_, prompt)| **prompt == asked);
+            turn.map(|(turn, _)| (*session, *turn))
+        });
+        if let Some((session, turn)) = turn {
+            return self.interrupt(session, (Some(turn), Queued::Keep));
+        }
+        for awaited in self.awaited.values_mut() {
+            if let Awaited::Prompt { id, wish, .. } = awaited
+                && *id == asked
+            {
+                *wish = Wish::Cancel;
+            }
+        }
+    }
+
+    /// Answers the prompt of a turn, after all updates of the turn (acp.md 5.1).
+    pub(crate) fn turn_ended(&mut self, session: SessionId, turn: TurnId, ended: &TurnEnded) {
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        let Some(id) = state.turns.remove(&turn) else {
+            return;
+        };
+        state.live.turn_ended(&self.client, session, turn);
+        match answer(ended, session) {
+            Ok(stop) => self.client.answer(&id, &PromptResponse::new(stop)),
+            Err(error) => self.client.fail(&id, &error),
+        }
+    }
+}
+
+/// What the end of a turn is to its prompt. A cancelled one is never an error.
+fn answer(ended: &TurnEnded, session: SessionId) -> Result<StopReason, ErrorObject> {
+    match ended.outcome {
+        TurnOutcome::Completed => Ok(match ended.stop {
+            None | Some(Stop::EndTurn) => StopReason::EndTurn,
+            Some(Stop::MaxTokens) => StopReason::MaxTokens,
+            Some(Stop::MaxRequests) => StopReason::MaxTurnRequests,
+            Some(Stop::Refusal) => StopReason::Refusal,
+        }),
+        TurnOutcome::Cancelled => Ok(StopReason::Cancelled),
+        TurnOutcome::Failed | TurnOutcome::Interrupted | TurnOutcome::NotRun => {
+            Err(match &ended.error {
+                Some(failed) => from_waist(failed, &session.to_string()),
+                None => error(INTERNAL_ERROR, "The turn failed"),
+            })
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Requests of the agent that the client is asked, and what its answers mean.
+//!
+//! The binding of an answer is kept here (WIRE-8): it goes to the engine with the request's own id
+//! and digest, and only while the request is open; ACP carries no more than a JSON-RPC id.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use serde_json::value::RawValue;
+use sessiond_protocol::{
+    Answer, ClientFrame, Outcome, RequestFrame, RequestId, SessionId, ToolCall,
+};
+use sessiond_wire::rpc::{CallError, PendingCall};
+
+use crate::client::Client;
+use crate::face::Face;
+use crate::question::{Heard, Question, heard};
+
+/// How often a permission question is asked again after an answer that was not offered. A client
+/// that errs three times does so by program; nobody is going to decide.
+const ASKED_AGAIN: u32 = 2;
+
+type Reply = Result<Box<RawValue>, CallError>;
+
+/// The questions that await the client's answer. Few: an agent asks for one thing or runs a handful
+/// of terminals.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    open: Vec<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    request: RequestFrame,
+    asked_again: u32,
+    call: PendingCall,
+}
+
+/// A question that the client answered.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    request: RequestFrame,
+    asked_again: u32,
+    reply: Reply,
+}
+
+impl Questions {
+    fn ask(
+        &mut self,
+        client: &Client,
+        (request, asked_again): (RequestFrame, u32),
+        tool: Option<&ToolCall>,
+    ) {
+        let question = Question::of(&request, tool);
+        let call = client.call(question.method(), &question);
+        self.open.push(Open {
+            request,
+            asked_again,
+            call,
+        });
+    }
+
+    /// Takes back a question: the client is told, and its answer counts no more (WIRE-7).
+    pub(crate) fn withdraw(&mut self, id: RequestId) {
+        self.open.retain(|open| open.request.id != id);
+    }
+
+    /// Takes back all questions of a session.
+    pub(crate) fn withdraw_all(&mut self, session: SessionId) {
+        self.open.retain(|open| open.request.session != session);
+    }
+
+    /// The next answer. A wait that is dropped loses nothing.
+    pub(crate) async fn answered(&mut self) -> Answered {
+        poll_fn(|context| {
+            let polled =
+                self.open.iter_mut().enumerate().find_map(|(place, open)| {
+                    match Pin::new(&mut open.call).poll(context) {
+                        Poll::Ready(reply) => Some((place, reply)),
+                        Poll::Pending => None,
+                    }
+                });
+            match polled {
+                Some((place, reply)) => {
+                    let Open {
+                        request,
+                        asked_again,
+                        ..
+                    } = self.open.swap_remove(place);
+                    Poll::Ready(Answered {
+                        request,
+                        asked_again,
+                        reply,
+                    })
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+}
+
+impl Face {
+    /// Asks the client what the agent asks. What it did not offer is not asked for.
+    pub(crate) fn ask(&mut self, request: RequestFrame) {
+        let kind = request.body.kind();
+        if self
+            .offers()
+            .is_some_and(|offers| offers.answers.contains(&kind))
+        {
+            self.put(request, 0);
+        } else {
+            self.settle(&request, Outcome::Unanswered);
+        }
+    }
+
+    /// Hands the client's answer on, unless it names an option that was not offered: then nothing
+    /// is decided, and it is asked again.
+    pub(crate) fn answered(&mut self, answered: Answered) {
+        let Answered {
+            request,
+            asked_again,
+            reply,
+        } = answered;
+        match heard(&request.body, reply) {
+            Heard::Outcome(outcome) => self.settle(&request, outcome),
+            Heard::NotOffered if asked_again < ASKED_AGAIN => self.put(request, asked_again + 1),
+            Heard::NotOffered => self.settle(&request, Outcome::Cancelled),
+        }
+    }
+
+    fn put(&mut self, request: RequestFrame, asked_again: u32) {
+        let session = self.sessions.get(&request.session);
+        let tool = request
+            .item
+            .and_then(|item| session.and_then(|it| it.live.call(item)));
+        self.questions
+            .ask(&self.client, (request, asked_again), tool);
+    }
+
+    fn settle(&mut self, request: &RequestFrame, outcome: Outcome) {
+        let digest = request.digest.clone();
+        self.send(ClientFrame::Answer(Answer {
+            request: request.id,
+            digest,
+            outcome,
+        }));
+    }
+}

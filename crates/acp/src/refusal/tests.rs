@@ -1,0 +1,42 @@
+use sessiond_protocol::Holder;
+
+use super::*;
+
+/// RESUME-3, LOG-7
+#[test]
+fn each_error_of_the_waist_has_its_code_and_data() {
+    let plain = |code| WireError::new(code, "said so");
+    let mut held = plain(ErrorCode::Busy);
+    held.holder = Some(Holder {
+        pid: 7,
+        host: "here".into(),
+    });
+    let cases = [
+        (
+            plain(ErrorCode::NotFound),
+            -32002,
+            Some(r#"{"sessionId":"abc"}"#),
+        ),
+        (held, 4001, Some(r#"{"holder":{"pid":7,"host":"here"}}"#)),
+        (plain(ErrorCode::Busy), 4001, None),
+        (plain(ErrorCode::Damaged), 4002, None),
+        (plain(ErrorCode::TooNew), 4003, None),
+        (plain(ErrorCode::Drifted), 4004, None),
+        (plain(ErrorCode::Storage), 4005, None),
+        (plain(ErrorCode::QueueFull), 4006, None),
+        (plain(ErrorCode::LeaseLost), 4007, None),
+        (plain(ErrorCode::AgentUnavailable), 4008, None),
+        (plain(ErrorCode::Invalid), -32602, None),
+        (plain(ErrorCode::AgentFailed), -32603, None),
+        (plain(ErrorCode::Internal), -32603, None),
+    ];
+    for (refused, code, data) in cases {
+        let told = from_waist(&refused, "abc");
+        let name = refused.code;
+        assert_eq!(told.code(), code, "{name:?}");
+        assert_eq!(told.data().map(|data| data.get()), data, "{name:?}");
+        if code != -32002 {
+            assert_eq!(told.message(), "said so", "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The life of a connection: what comes in, in the order in which it comes.
+
+use sessiond_protocol::{ClientFrame, Hello, Party, ServerFrame, VERSION, Welcome};
+use sessiond_wire::rpc::{INTERNAL_ERROR, RpcFrame, error};
+use sessiond_wire::{Connection, Line, OutQueue};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::error::FaceError;
+use crate::face::Face;
+use crate::questions::Answered;
+
+/// Lines that are taken up while the client leaves the output queue full. Each makes at most a few
+/// small frames, so memory stays bounded (WIRE-4), and a `session/cancel` still gets through to stop
+/// what fills the queue.
+const LINES_WHILE_FULL: usize = 256;
+
+/// How the face is set up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The configured name of the agent that new sessions get; the engine's default otherwise.
+    pub agent: Option<String>,
+    /// Where sessions are stored, as `initialize` shows it to the user (LOG-16).
+    pub store: Option<String>,
+}
+
+/// What happened next.
+#[derive(Debug)]
+enum Input {
+    Line(Line),
+    Frame(ServerFrame),
+    Answered(Answered),
+    /// It is time to look again: output waits to be shown, or the queue has room.
+    Look,
+    ClientGone,
+    EngineGone,
+}
+
+/// Serves one ACP client until it is gone: `lines` is what it sends, `out` what it is sent.
+///
+/// When `lines` ends, or `out` is closed because nobody reads it, nothing more is sent; the engine is
+/// told with a last frame, and stops what runs for this client as it was told at attach (WIRE-13).
+/// What was pushed to `out` before may still be written; closing it is the caller's.
+///
+/// # Errors
+/// [`FaceError`] when the engine is gone, or ends the connection: what was unanswered got an error.
+pub async fn serve(
+    mut lines: mpsc::Receiver<Line>,
+    out: OutQueue<RpcFrame>,
+    waist: Connection,
+    options: Options,
+) -> Result<(), FaceError> {
+    let welcome = greet(&waist).await?;
+    let mut face = Face::new(out, &welcome, options);
+    let ended = run(&mut face, &mut lines, &waist).await;
+    // Nobody answers questions any more; taking them back is not said either.
+    face.client.peer().close();
+    if ended.is_err() {
+        face.client
+            .fail_all(&error(INTERNAL_ERROR, "The session runtime is gone"));
+    }
+    // If the engine is gone too there is nobody to tell.
+    let _gone = waist.send(ClientFrame::Bye {}).await;
+    ended
+}
+
+/// Opens the waist. The engine learns which face it is; it records that with new sessions.
+async fn greet(waist: &Connection) -> Result<Welcome, FaceError> {
+    let client = Party {
+        name: "acp".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    waist
+        .send(ClientFrame::Hello(Hello {
+            versions: vec![VERSION],
+            client,
+        }))
+        .await?;
+    loop {
+        match waist.recv().await {
+            Some(ServerFrame::Welcome(welcome)) => return Ok(welcome),
+            Some(ServerFrame::Error { error, fatal: true }) => {
+                return Err(FaceError::Refused(error));
+            }
+            Some(_) => {}
+            None => return Err(FaceError::EngineGone),
+        }
+    }
+}
+
+async fn run(
+    face: &mut Face,
+    lines: &mut mpsc::Receiver<Line>,
+    waist: &Connection,
+) -> Result<(), FaceError> {
+    let mut lines_left = LINES_WHILE_FULL;
+    loop {
+        let is_full = face.client.queue().is_full();
+        if !is_full {
+            lines_left = LINES_WHILE_FULL;
+        }
+        match next(
+            face,
+            lines,
+            waist,
+            Room {
+                is_full,
+                lines_left,
+            },
+        )
+        .await
+        {
+            Input::Line(line) => {
+                lines_left = lines_left.saturating_sub(1);
+                face.line(line, Instant::now());
+            }
+            Input::Frame(frame) => face.frame(frame, Instant::now())?,
+            Input::Answered(answered) => face.answered(answered),
+            Input::Look => face.tick(Instant::now()),
+            Input::ClientGone => return Ok(()),
+            Input::EngineGone => return Err(FaceError::EngineGone),
+        }
+        for frame in face.take_outbox() {
+            waist.send(frame).await?;
+        }
+    }
+}
+
+/// How much room there is for what the client is sent.
+struct Room {
+    is_full: bool,
+    lines_left: usize,
+}
+
+/// Waits for what comes next. What the engine sends waits while the client does not read.
+async fn next(
+    face: &mut Face,
+    lines: &mut mpsc::Receiver<Line>,
+    waist: &Connection,
+    room: Room,
+) -> Input {
+    let out = face.client.queue().clone();
+    let now = Instant::now();
+    let due = face.due(now).filter(|_| !room.is_full);
+    tokio::select! {
+        () = out.closed() => Input::ClientGone,
+        line = lines.recv(), if room.lines_left > 0 => line.map_or(Input::ClientGone, Input::Line),
+        answered = face.questions.answered() => Input::Answered(answered),
+        frame = waist.recv(), if !room.is_full => frame.map_or(Input::EngineGone, Input::Frame),
+        () = out.ready(), if room.is_full => Input::Look,
+        () = sleep_until(due.unwrap_or(now)), if due.is_some() => Input::Look,
+    }
+}

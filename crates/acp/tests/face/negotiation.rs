@@ -1,0 +1,146 @@
+//! What `initialize` settles (acp.md 1.2, 8).
+
+use serde_json::{Value, json};
+use sessiond_protocol::{Op, RequestKind};
+
+use crate::harness::Stage;
+
+#[tokio::test]
+async fn any_integer_version_is_answered_with_1_and_anything_else_refused() {
+    let cases = [
+        ("1", true),
+        ("0", true),
+        ("2", true),
+        ("65535", true),
+        ("100000", true),
+        ("-1", true),
+        ("\"1\"", false),
+        ("\"2025-06-18\"", false),
+        ("1.5", false),
+        ("1.0", false),
+        ("null", false),
+        ("{}", false),
+    ];
+    for (version, accepted) in cases {
+        let mut stage = Stage::new().await;
+        let params: Value =
+            serde_json::from_str(&format!("{{\"protocolVersion\":{version}}}")).unwrap();
+        stage.request(1, "initialize", params).await;
+        if accepted {
+            assert_eq!(stage.result(1).await["protocolVersion"], 1, "{version}");
+        } else {
+            assert_eq!(stage.error(1).await, (-32602, Value::Null), "{version}");
+            // The connection stays open for another attempt.
+            stage
+                .request(2, "initialize", json!({"protocolVersion": 1}))
+                .await;
+            stage.result(2).await;
+        }
+    }
+}
+
+/// LOG-16, ADAPT-1
+#[tokio::test]
+async fn the_introduction_says_exactly_what_is_there() {
+    let mut stage = Stage::new().await;
+    stage
+        .request("a", "initialize", json!({"protocolVersion": 1}))
+        .await;
+    let mut introduction = stage.result("a").await;
+    assert!(introduction["agentInfo"]["version"].take().is_string());
+    assert!(
+        introduction["authMethods"][0]["description"]
+            .take()
+            .is_string()
+    );
+    let expected = json!({
+        "protocolVersion": 1,
+        "agentCapabilities": {
+            "loadSession": true,
+            "promptCapabilities": {"image": false, "audio": false, "embeddedContext": true},
+            "mcpCapabilities": {"http": false, "sse": false},
+            "sessionCapabilities": {"list": {}, "close": {}},
+            "auth": {},
+        },
+        "authMethods": [{"id": "sessiond", "name": "No sign-in needed", "description": null}],
+        "agentInfo": {"name": "sessiond", "title": "sessiond", "version": null},
+        "_meta": {"sessiond": {"persistence": "on", "store": "/store"}},
+    });
+    assert_eq!(introduction, expected);
+}
+
+#[tokio::test]
+async fn only_initialize_comes_first_and_only_while_nothing_else_came_again() {
+    let mut stage = Stage::new().await;
+    stage.request(1, "session/list", json!({})).await;
+    assert_eq!(stage.error(1).await.0, -32600);
+    stage
+        .notify("session/cancel", json!({"sessionId": "x"}))
+        .await;
+    stage
+        .request(2, "initialize", json!({"protocolVersion": 1}))
+        .await;
+    stage.result(2).await;
+    stage
+        .request(3, "initialize", json!({"protocolVersion": 7}))
+        .await;
+    assert_eq!(stage.result(3).await["protocolVersion"], 1);
+    stage.request(4, "nonsense", json!({})).await;
+    assert_eq!(stage.error(4).await.0, -32601);
+    stage
+        .request(5, "initialize", json!({"protocolVersion": 1}))
+        .await;
+    assert_eq!(stage.error(5).await.0, -32600);
+}
+
+#[tokio::test]
+async fn authenticating_is_possible_and_never_needed() {
+    let mut stage = Stage::initialized(json!({})).await;
+    stage
+        .request(1, "authenticate", json!({"methodId": "sessiond"}))
+        .await;
+    assert_eq!(stage.result(1).await, json!({}));
+    for params in [json!({"methodId": "other"}), json!({}), json!(null)] {
+        stage.request(2, "authenticate", params).await;
+        assert_eq!(stage.error(2).await.0, -32602);
+    }
+}
+
+/// ADAPT-1
+#[tokio::test]
+async fn the_engine_learns_exactly_what_the_client_can_answer() {
+    use RequestKind::{Elicitation, FsRead, FsWrite, Permission, Terminal};
+    let cases = [
+        (json!({}), vec![]),
+        (json!(null), vec![]),
+        (json!("garbage"), vec![]),
+        (json!({"fs": {"readTextFile": true}}), vec![FsRead]),
+        (
+            json!({"fs": {"writeTextFile": true, "readTextFile": false}}),
+            vec![FsWrite],
+        ),
+        (json!({"terminal": true}), vec![Terminal]),
+        (
+            json!({"terminal": "yes", "fs": {"readTextFile": true}}),
+            vec![FsRead],
+        ),
+        (json!({"elicitation": {"url": {}}}), vec![]),
+        (json!({"elicitation": {"form": {}}}), vec![Elicitation]),
+        (
+            json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true,
+                "elicitation": {"form": {}, "url": {}}}),
+            vec![FsRead, FsWrite, Terminal, Elicitation],
+        ),
+    ];
+    for (capabilities, offered) in cases {
+        let mut stage = Stage::initialized(capabilities.clone()).await;
+        stage
+            .request(1, "session/new", json!({"cwd": "/w", "mcpServers": []}))
+            .await;
+        let Op::SessionNew(new) = stage.op().await else {
+            panic!("not a new session")
+        };
+        let expected: Vec<_> = [Permission].into_iter().chain(offered).collect();
+        assert_eq!(new.answers, expected, "{capabilities}");
+    }
+}

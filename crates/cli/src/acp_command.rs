@@ -1,0 +1,44 @@
+//! `sessiond acp`: the ACP face on stdin and stdout, the engine in this process.
+
+use std::time::Duration;
+
+use sessiond_acp::{Options, serve};
+use sessiond_wire::DEFAULT_LINE_LIMIT;
+use sessiond_wire::queue::OutQueue;
+use sessiond_wire::stdio;
+
+use crate::failure::Failure;
+use crate::setup::{Setup, block_on, drain};
+use crate::signals::Signals;
+
+/// How long what is still queued may take to be written once the client has gone: it mostly is
+/// gone with both ends, and the whole exit must take less than two seconds (WIRE-13).
+const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
+
+/// Serves until the client goes or a signal says to end. Both are a good end: exit 0.
+pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
+    // Before anything else runs that could print (WIRE-10).
+    let io = stdio::install()?;
+    let agent = setup.default_agent()?;
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let lines = stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT)
+            .map_err(Failure::os("start a thread"))?;
+        let queue = OutQueue::new();
+        let writer = stdio::spawn_writer(io.output, queue.clone())
+            .map_err(Failure::os("start a thread"))?;
+        let engine = setup.engine("acp")?;
+        let store = Some(setup.store().display().to_string());
+        let face = serve(lines, queue, engine.connect(), Options { agent: Some(agent), store });
+        let served = tokio::select! {
+            served = face => served.map_err(|error| Failure::Found(error.to_string())),
+            () = signals.caught() => Ok(()),
+        };
+        // Leases are freed before stdout is closed: a client that starts the next process when it
+        // sees the end finds the session free.
+        drain(&engine).await;
+        writer.shutdown(OUTPUT_DEADLINE).await;
+        io.diverted.finish();
+        served
+    })
+}

@@ -1,0 +1,40 @@
+//! The `sessiond` command: it reads the command line, puts store, engine, agents and a face
+//! together, and turns what comes of it into an exit code.
+//!
+//! What this crate is not: it holds no session, speaks no protocol of its own and decides nothing
+//! about turns. The faces live in the crates of their protocols, sessions in `sessiond-engine`.
+//!
+//! # Invariants
+//! - A face on stdio takes stdout away from everyone else before anything that could print runs
+//!   (WIRE-10); commands for people write to stdout through `output` alone.
+//! - Diagnostics go to `--log-file`; stderr gets a few short lines (WIRE-12, SEC-1).
+//! - Leases are freed before stdout is closed, and the process ends in bounded time whatever the
+//!   client does (WIRE-13).
+//! - Exit codes are those of contract.md; `Failure` alone knows them.
+//!
+//! ```no_run
+//! // The whole of the program, but for the guard that tools run under.
+//! std::process::exit(sessiond_cli::run());
+//! ```
+
+mod acp_command;
+mod agents;
+mod args;
+mod command;
+mod config;
+mod configured_agent;
+mod conversation;
+mod demo;
+mod diagnostics;
+mod doctor;
+mod exec;
+mod failure;
+mod output;
+mod sessions;
+mod setup;
+mod signals;
+mod store_path;
+mod waist;
+mod workspace;
+
+pub use command::run;

@@ -1,0 +1,125 @@
+//! What a command works with: the store, the configuration, the engine and its runtime.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
+use sessiond_log::Store;
+use sessiond_protocol::{PersistenceState, Workspace};
+use sessiond_script::ScriptAgent;
+use sessiond_wire::process::SupervisorExe;
+
+use crate::args::Common;
+use crate::config::{BUILT_IN, Config};
+use crate::configured_agent::ConfiguredAgent;
+use crate::failure::Failure;
+use crate::output::say;
+use crate::store_path::store_path;
+use crate::workspace::workspace;
+
+/// The choices of the command line, the environment and the configuration, resolved.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    store: PathBuf,
+    config: Config,
+    agent: Option<String>,
+}
+
+impl Setup {
+    /// Resolves the choices. Nothing is opened or made but the configuration read.
+    pub(crate) fn load(common: &Common) -> Result<Setup, Failure> {
+        Ok(Setup {
+            store: store_path(common.store.as_deref())?,
+            config: Config::load(common.config())?,
+            agent: common.agent.clone().filter(|name| !name.is_empty()),
+        })
+    }
+
+    /// Where the store is.
+    pub(crate) fn store(&self) -> &Path {
+        &self.store
+    }
+
+    /// The configuration.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The agent for new sessions.
+    pub(crate) fn default_agent(&self) -> Result<String, Failure> {
+        self.config.default_agent(self.agent.as_deref())
+    }
+
+    /// This process's directory, as a session records it.
+    pub(crate) fn cwd(&self) -> Result<String, Failure> {
+        let cwd = std::env::current_dir().map_err(Failure::os("find the current directory"))?;
+        cwd.into_os_string()
+            .into_string()
+            .map_err(|_| Failure::Usage("the current directory's name is not UTF-8".to_owned()))
+    }
+
+    /// An engine over the store; `source` is the face that sessions made by it record. Inside a
+    /// runtime only.
+    pub(crate) fn engine(&self, source: &str) -> Result<Engine, Failure> {
+        let store =
+            Store::open_real(&self.store).map_err(|error| Failure::Store(error.to_string()))?;
+        let agents = self.config.agents().into_iter();
+        let available = agents.filter(|(_, agent)| agent.kind.is_available());
+        let agents: HashMap<_, _> =
+            available.map(|(name, _)| (name.clone(), script_agent(name))).collect();
+        Ok(Engine::new(EngineConfig {
+            store,
+            persistence: PersistenceState::On,
+            agents,
+            default_agent: self.default_agent()?,
+            source: source.to_owned(),
+            environment: Arc::new(World),
+        }))
+    }
+}
+
+/// A script agent of that name.
+fn script_agent(name: String) -> Arc<dyn AgentFactory> {
+    let script = ScriptAgent::new(SupervisorExe::default());
+    if name == BUILT_IN {
+        return Arc::new(script);
+    }
+    Arc::new(ConfiguredAgent::new(name, script))
+}
+
+/// The machine and user that this process belongs to.
+struct World;
+
+impl Environment for World {
+    fn workspace(&self, cwd: &Path) -> Workspace {
+        workspace(cwd)
+    }
+
+    fn principal(&self) -> Option<String> {
+        Some(format!("uid:{}", rustix::process::geteuid().as_raw()))
+    }
+}
+
+/// Waits for the sessions of an engine whose clients have gone. Leaving too early loses nothing
+/// that was acknowledged, so lateness is worth a line and no more.
+pub(crate) async fn drain(engine: &Engine) {
+    if let Err(late) = engine.drain().await {
+        say(&late.to_string());
+    }
+}
+
+/// Runs a command's asynchronous part on this thread alone: one client needs no more, and threads
+/// cost start-up time. Whatever still blocks a helper thread at the end is left behind.
+pub(crate) fn block_on<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::os("start the runtime"))?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    result
+}

@@ -1,0 +1,90 @@
+//! A small client of the waist, for the commands that are their own face.
+
+use sessiond_protocol::{
+    Accepted, Answer, ClientFrame, ErrorCode, Hello, Op, Party, Receipt, ServerFrame, SessionId,
+    Submission, SubmissionId, VERSION, Verdict, WireError,
+};
+use sessiond_wire::Connection;
+
+/// A connection that has been greeted.
+#[derive(Debug)]
+pub(crate) struct Waist {
+    connection: Connection,
+    submitted: u64,
+}
+
+impl Waist {
+    /// Says hello. `face` is what sessions made here record as their source.
+    pub(crate) async fn open(connection: Connection, face: &str) -> Result<Waist, WireError> {
+        let client = Party { name: face.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+        let waist = Waist { connection, submitted: 0 };
+        waist.send(ClientFrame::Hello(Hello { versions: vec![VERSION], client })).await?;
+        match waist.receive().await? {
+            ServerFrame::Welcome(_) => Ok(waist),
+            ServerFrame::Error { error, .. } => Err(error),
+            _ => Err(WireError::new(ErrorCode::Protocol, "the engine did not say welcome")),
+        }
+    }
+
+    /// Submits an op and waits for its receipt; what comes before it goes to `other`.
+    pub(crate) async fn call(
+        &mut self,
+        session: Option<SessionId>,
+        op: Op,
+        mut other: impl FnMut(ServerFrame),
+    ) -> Result<Accepted, WireError> {
+        let submission = self.submit(session, op).await?;
+        loop {
+            match self.receive().await? {
+                ServerFrame::Receipt(Receipt { id, result }) if id == submission => {
+                    return match result {
+                        Verdict::Accepted(accepted) => Ok(accepted),
+                        Verdict::Error(error) => Err(error),
+                    };
+                }
+                frame => other(frame),
+            }
+        }
+    }
+
+    /// Submits an op; its receipt comes among the other frames.
+    pub(crate) async fn submit(
+        &mut self,
+        session: Option<SessionId>,
+        op: Op,
+    ) -> Result<SubmissionId, WireError> {
+        self.submitted += 1;
+        let id = SubmissionId::try_from(format!("s{}", self.submitted))
+            .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))?;
+        self.send(ClientFrame::Submission(Submission { id: id.clone(), session, op })).await?;
+        Ok(id)
+    }
+
+    /// Answers a request.
+    pub(crate) async fn answer(&self, answer: Answer) -> Result<(), WireError> {
+        self.send(ClientFrame::Answer(answer)).await
+    }
+
+    /// The next frame. A wait that is dropped loses nothing.
+    pub(crate) async fn receive(&self) -> Result<ServerFrame, WireError> {
+        self.connection.recv().await.ok_or_else(gone)
+    }
+
+    /// Says goodbye.
+    pub(crate) async fn close(self) {
+        let _gone_already = self.send(ClientFrame::Bye {}).await;
+    }
+
+    async fn send(&self, frame: ClientFrame) -> Result<(), WireError> {
+        self.connection.send(frame).await.map_err(|_| gone())
+    }
+}
+
+fn gone() -> WireError {
+    WireError::new(ErrorCode::Internal, "the engine ended the connection")
+}
+
+/// What a receipt holds is not what this op is answered with.
+pub(crate) fn unexpected() -> WireError {
+    WireError::new(ErrorCode::Protocol, "the engine's receipt is of another kind")
+}

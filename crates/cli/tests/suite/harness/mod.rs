@@ -1,0 +1,19 @@
+//! The real binary, driven from outside: private directories, raw lines, deadlines, SIGKILL.
+
+mod files;
+mod home;
+mod replay;
+mod server;
+mod watch;
+
+pub(crate) use files::Files;
+pub(crate) use home::Home;
+pub(crate) use replay::{Part, Replay};
+pub(crate) use server::{Permissions, Server};
+pub(crate) use watch::{alive, children_of, eventually, is_root};
+
+use std::time::Duration;
+
+/// Longest wait for anything that should happen at once: what it takes on a busy machine, many
+/// times over. A test that needs it all has failed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);

@@ -1,0 +1,18 @@
+//! The real binary from outside: each file one behaviour, all of them in one program, so that a
+//! cold build links once.
+
+mod harness;
+
+mod bad_input;
+mod configuration;
+mod demo;
+mod doctor;
+mod durability_order;
+mod editor_gone;
+mod exec;
+mod first_contact;
+mod kill_moments;
+mod orphans;
+mod sessions;
+mod stdout_purity;
+mod two_processes;

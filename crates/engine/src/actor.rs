@@ -1,0 +1,432 @@
+//! One actor a session: it feeds the core, appends what the core records, and releases what
+//! depends on an append only when the log has acknowledged it (LOG-5).
+
+mod clients;
+mod failure;
+mod running;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sessiond_log::{Durability, HolderState, Lease, LogError, Scan, Ticket, Writer};
+use sessiond_protocol::{
+    ErrorCode, ItemId, OnDisconnect, Op, Outcome, Receipt, Replay, RequestId, RequestKind,
+    SessionId, Standing, SubmissionId, TurnId, Verdict, WireError,
+};
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+use crate::{
+    agent::{AgentFactory, FromAgent},
+    core::{Cause, ConnId, Core, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent},
+    outlet::Outlet,
+    record::{log_error, to_frame, to_record},
+};
+use running::Running;
+
+/// Steps whose appends are not acknowledged yet, beyond which nothing more is taken from the agent.
+/// The disk then slows the agent, not the memory.
+const APPENDS_AHEAD: usize = 64;
+
+/// Messages of the agent taken in one go, before commands of clients are looked at again.
+const AGENT_BURST: usize = 64;
+
+/// What is asked of a session's actor.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Attach(Attach),
+    Submit {
+        outlet: Outlet,
+        id: SubmissionId,
+        op: Op,
+    },
+    Answer {
+        outlet: Outlet,
+        request: RequestId,
+        digest: String,
+        outcome: Outcome,
+    },
+    Disconnect(ConnId),
+}
+
+/// A client that wants to control the session.
+#[derive(Debug)]
+pub(crate) struct Attach {
+    pub(crate) outlet: Outlet,
+    pub(crate) id: SubmissionId,
+    pub(crate) replay: Replay,
+    pub(crate) answers: Vec<RequestKind>,
+    pub(crate) on_disconnect: OnDisconnect,
+}
+
+/// What an actor is made of.
+pub(crate) struct Parts {
+    pub(crate) session: SessionId,
+    pub(crate) cwd: String,
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) factory: Arc<dyn AgentFactory>,
+    pub(crate) inbox: mpsc::Receiver<Command>,
+}
+
+/// Effects that wait for an append, or for effects before them.
+#[derive(Debug)]
+struct Held {
+    ticket: Option<Append>,
+    effects: Vec<Effect>,
+}
+
+/// An append under way, or one that could not even be tried.
+#[derive(Debug)]
+enum Append {
+    Waiting(Ticket),
+    Failed(LogError),
+}
+
+/// Something an agent waits for.
+#[derive(Debug)]
+enum Waiter {
+    Item(oneshot::Sender<ItemId>),
+    Outcome(oneshot::Sender<Outcome>),
+    Unit(oneshot::Sender<()>),
+}
+
+/// A session that is open in this process.
+pub(crate) struct Actor {
+    parts: Parts,
+    core: Core,
+    writer: Option<Writer>,
+    clients: HashMap<ConnId, Outlet>,
+    running: Running,
+    held: VecDeque<Held>,
+    waiters: HashMap<Token, Waiter>,
+    next_token: u64,
+    started: Instant,
+    stopping: bool,
+}
+
+/// Fresh ids: UUIDv7, so that they sort by time.
+struct Ids;
+
+impl Mint for Ids {
+    fn turn(&mut self) -> TurnId {
+        TurnId::new(Uuid::now_v7())
+    }
+
+    fn item(&mut self) -> ItemId {
+        ItemId::new(Uuid::now_v7())
+    }
+
+    fn request(&mut self) -> RequestId {
+        RequestId::new(Uuid::now_v7())
+    }
+}
+
+impl Actor {
+    /// An actor over what the log says.
+    pub(crate) fn new(parts: Parts, scan: &Scan) -> Self {
+        let standing = standing(parts.session, scan);
+        let core = Core::new(
+            parts.session,
+            parts.cwd.clone(),
+            parts.factory.info(),
+            standing,
+        );
+        Self {
+            running: Running::default(),
+            parts,
+            core,
+            writer: None,
+            clients: HashMap::new(),
+            held: VecDeque::new(),
+            waiters: HashMap::new(),
+            next_token: 0,
+            started: Instant::now(),
+            stopping: false,
+        }
+    }
+
+    /// Runs until the session is closed, or idle with nobody attached. Gives back the inbox: what
+    /// is still in it is for the next actor.
+    pub(crate) async fn run(mut self) -> mpsc::Receiver<Command> {
+        while !self.stopping {
+            self.turn_of_the_wheel().await;
+        }
+        self.running.drop_agent();
+        if let Some(writer) = &self.writer {
+            // What matters was synced when it was acknowledged; a failure here loses nothing.
+            if let Err(error) = writer.shutdown().await {
+                tracing::warn!(code = error.code(), "the log could not be closed");
+            }
+        }
+        self.parts.inbox
+    }
+
+    async fn turn_of_the_wheel(&mut self) {
+        let deadline = self.core.deadline().map(|elapsed| self.started + elapsed);
+        let behind = self.clients.values().find(|client| client.queue.is_full());
+        let listening = behind.is_none() && self.held.len() < APPENDS_AHEAD;
+        tokio::select! {
+            biased;
+            command = self.parts.inbox.recv() => match command {
+                Some(command) => self.command(command).await,
+                None => self.stopping = true,
+            },
+            acknowledged = front_ticket(&mut self.held) => self.acknowledged(acknowledged).await,
+            () = sleep_until(deadline) => self.input(Input::Tick),
+            message = self.running.recv(), if listening => self.from_agent(message).await,
+            () = room(behind), if behind.is_some() => {}
+        }
+    }
+
+    async fn from_agent(&mut self, message: running::Message) {
+        match message {
+            running::Message::Said(said) => {
+                self.said(said);
+                for _ in 1..AGENT_BURST {
+                    let Some(said) = self.running.try_recv() else {
+                        break;
+                    };
+                    self.said(said);
+                }
+            }
+            running::Message::Done(result) => {
+                self.input(Input::AgentDone(result));
+            }
+        }
+    }
+
+    fn said(&mut self, said: FromAgent) {
+        let input = match said {
+            FromAgent::Emit(emit) => Input::Emitted(emit),
+            FromAgent::CallStarted(call, reply) => {
+                let token = self.wait(Waiter::Item(reply));
+                Input::CallStarted { call, token }
+            }
+            FromAgent::Ask(item, body, reply) => {
+                let token = self.wait(Waiter::Outcome(reply));
+                Input::Asked { item, body, token }
+            }
+            FromAgent::Record(marker, reply) => {
+                let token = self.wait(Waiter::Unit(reply));
+                Input::Recorded { marker, token }
+            }
+        };
+        self.input(input);
+    }
+
+    fn wait(&mut self, waiter: Waiter) -> Token {
+        let token = Token(self.next_token);
+        self.next_token += 1;
+        self.waiters.insert(token, waiter);
+        token
+    }
+
+    /// The session begins: its header is the first record.
+    pub(crate) fn create(&mut self, attach: Attach, header: sessiond_protocol::SessionOpened) {
+        let conn = attach.outlet.conn;
+        self.clients.insert(conn, attach.outlet);
+        let (answers, on_disconnect) = (attach.answers, attach.on_disconnect);
+        self.input(Input::Attached {
+            conn,
+            answers,
+            on_disconnect,
+        });
+        let cause = Cause {
+            conn,
+            id: attach.id,
+        };
+        self.input(Input::Created {
+            cause,
+            header: Box::new(header),
+        });
+    }
+
+    /// The session was opened for this client.
+    pub(crate) async fn attach_first(&mut self, attach: Attach) {
+        self.attach(attach).await;
+        self.stopping = self.core.is_abandoned();
+    }
+
+    fn input(&mut self, input: Input) {
+        let now = Moment {
+            elapsed: self.started.elapsed(),
+            at: timestamp(),
+        };
+        let step = self.core.step(input, &now, &mut Ids);
+        self.apply(step);
+    }
+
+    fn apply(&mut self, step: Step) {
+        for urgent in &step.urgent {
+            match urgent {
+                Urgent::CancelAgent => self.running.cancel(),
+                Urgent::DropAgent => self.running.drop_agent(),
+                Urgent::Closing => self.say_closing(),
+            }
+        }
+        let ticket = (!step.append.is_empty()).then(|| self.append(&step));
+        if ticket.is_none() && self.held.is_empty() {
+            step.then
+                .into_iter()
+                .for_each(|effect| self.perform(effect));
+        } else {
+            self.held.push_back(Held {
+                ticket,
+                effects: step.then,
+            });
+        }
+    }
+
+    /// Says in the owner record that the session is about to be free (contract.md, "a claim waits
+    /// for a holder that says it is closing").
+    fn say_closing(&self) {
+        if let Err(error) = self.parts.lease.set_state(HolderState::Closing) {
+            // A rival that is not told to wait is told that the session is busy: a nuisance only.
+            tracing::warn!(code = error.code(), "the owner record could not be written");
+        }
+    }
+
+    /// Hands the records to the log. A failure to do so is the ticket's, like any other.
+    fn append(&mut self, step: &Step) -> Append {
+        let durability = match step.sync {
+            Sync::Written => Durability::Written,
+            Sync::Synced => Durability::Synced,
+        };
+        let records: Result<Vec<_>, WireError> = step.append.iter().map(to_record).collect();
+        match (records, self.writer()) {
+            (Ok(records), Ok(writer)) => Append::Waiting(writer.append(records, durability)),
+            (_, Err(error)) => Append::Failed(error),
+            (Err(_), Ok(_)) => Append::Failed(LogError::InvalidRecord("event is not JSON")),
+        }
+    }
+
+    fn writer(&mut self) -> Result<&Writer, LogError> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer),
+            none => Ok(none.insert(self.parts.lease.writer()?)),
+        }
+    }
+
+    async fn acknowledged(&mut self, result: Result<(), LogError>) {
+        let Some(held) = self.held.pop_front() else {
+            return;
+        };
+        if let Err(error) = result {
+            self.held.push_front(held);
+            return self.log_failed(&error).await;
+        }
+        held.effects
+            .into_iter()
+            .for_each(|effect| self.perform(effect));
+        while self.held.front().is_some_and(|held| held.ticket.is_none()) {
+            let Some(held) = self.held.pop_front() else {
+                break;
+            };
+            held.effects
+                .into_iter()
+                .for_each(|effect| self.perform(effect));
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        let session = self.parts.session;
+        match effect {
+            Effect::Deliver(frame) => self.deliver(frame),
+            Effect::Receipt(conn, receipt) => self.with(conn, |client| client.receipt(receipt)),
+            Effect::Request(conn, frame) => self.with(conn, |client| client.request(frame)),
+            Effect::RequestClosed(conn, id) => {
+                self.with(conn, |client| client.request_closed(session, id));
+            }
+            Effect::Refused(conn, error) => self.with(conn, |client| client.error(error)),
+            Effect::StartAgent { prompt } => self.start_agent(prompt),
+            Effect::Started(token, item) => {
+                if let Some(Waiter::Item(reply)) = self.waiters.remove(&token) {
+                    // An agent that was dropped meanwhile does not hear it; its turn is over.
+                    let _gone = reply.send(item);
+                }
+            }
+            Effect::Reply(token, outcome) => {
+                if let Some(Waiter::Outcome(reply)) = self.waiters.remove(&token) {
+                    let _gone = reply.send(outcome);
+                }
+            }
+            Effect::RecordDone(token) => {
+                if let Some(Waiter::Unit(reply)) = self.waiters.remove(&token) {
+                    let _gone = reply.send(());
+                }
+            }
+            Effect::Stop => self.stopping = true,
+        }
+    }
+
+    fn with(&self, conn: ConnId, then: impl FnOnce(&Outlet)) {
+        if let Some(client) = self.clients.get(&conn) {
+            then(client);
+        }
+    }
+
+    fn reject(outlet: &Outlet, id: SubmissionId, error: WireError) {
+        outlet.receipt(Receipt {
+            id,
+            result: Verdict::Error(error),
+        });
+    }
+}
+
+/// How the session stands according to its log.
+pub(crate) fn standing(session: SessionId, scan: &Scan) -> Standing {
+    let mut standing = Standing::default();
+    for record in &scan.records {
+        standing.apply(&to_frame(session, record));
+    }
+    // Numbers of damaged records are not used again.
+    standing.cursor = sessiond_protocol::Cursor(scan.next_seq.saturating_sub(1));
+    standing
+}
+
+/// A log that cannot be controlled: why, for the client.
+pub(crate) fn refusal(session: SessionId, error: &LogError) -> WireError {
+    log_error(error).about(session)
+}
+
+/// An error for a command that came to a session that is not open.
+pub(crate) fn not_open(session: SessionId) -> WireError {
+    let message = "the session is not open on this connection; resume it first";
+    WireError::new(ErrorCode::NotFound, message).about(session)
+}
+
+fn timestamp() -> String {
+    // Milliseconds, as people read them; the log orders by seq, not by time (LOG-14).
+    let now = jiff::Timestamp::now();
+    format!("{now:.3}")
+}
+
+async fn front_ticket(held: &mut VecDeque<Held>) -> Result<(), LogError> {
+    match held.front_mut().and_then(|held| held.ticket.as_mut()) {
+        Some(Append::Waiting(ticket)) => ticket.await.map(|_| ()),
+        Some(Append::Failed(error)) => Err(error.clone()),
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn room(behind: Option<&Outlet>) {
+    if let Some(client) = behind {
+        tokio::select! {
+            () = client.queue.ready() => {}
+            () = client.queue.closed() => {}
+        }
+    }
+}
+
+/// How long a closing process keeps trying to end its sessions well.
+pub(crate) const DRAIN: Duration = Duration::from_millis(1800);

@@ -1,0 +1,116 @@
+//! When the log fails (LOG-6): nothing that hung on the append is released, the turns that clients
+//! know of fail with the reason, and the session goes on from what the log really holds.
+
+use std::collections::BTreeSet;
+
+use sessiond_log::LogError;
+use sessiond_protocol::{
+    Cursor, Event, EventFrame, Receipt, TurnEnded, TurnId, TurnOutcome, Verdict, WireError,
+};
+
+use super::{Actor, standing};
+use crate::{
+    core::{Core, Effect},
+    record::log_error,
+};
+
+impl Actor {
+    pub(super) async fn log_failed(&mut self, error: &LogError) {
+        tracing::error!(
+            code = error.code(),
+            "the log failed; its writer is given up"
+        );
+        let error = log_error(error).about(self.parts.session);
+        self.running.drop_agent();
+        self.waiters.clear();
+        self.writer = None;
+        let mut failed: BTreeSet<TurnId> = self.core.open_turns().into_iter().collect();
+        for effect in std::mem::take(&mut self.held)
+            .into_iter()
+            .flat_map(|held| held.effects)
+        {
+            match effect {
+                Effect::Receipt(conn, Receipt { id, .. }) => {
+                    let result = Verdict::Error(error.clone());
+                    self.with(conn, |client| client.receipt(Receipt { id, result }));
+                }
+                Effect::Refused(conn, refused) => self.with(conn, |client| client.error(refused)),
+                Effect::RequestClosed(conn, id) => {
+                    self.with(conn, |client| client.request_closed(self.parts.session, id));
+                }
+                Effect::Deliver(EventFrame {
+                    event: Event::TurnEnded(_),
+                    turn,
+                    ..
+                }) => {
+                    failed.extend(turn);
+                }
+                // Nothing else may be said: it depends on what was not written.
+                Effect::Deliver(_)
+                | Effect::Request(..)
+                | Effect::StartAgent { .. }
+                | Effect::Started(..)
+                | Effect::Reply(..)
+                | Effect::RecordDone(_)
+                | Effect::Stop => {}
+            }
+        }
+        for turn in failed {
+            self.deliver(turn_failed(self.parts.session, turn, &error));
+        }
+        for request in self.core.open_requests() {
+            let session = self.parts.session;
+            self.clients
+                .values()
+                .for_each(|client| client.request_closed(session, request));
+        }
+        self.start_over().await;
+    }
+
+    /// A new core over what the log holds; what is open there is closed by the next append, which
+    /// goes to a new segment.
+    async fn start_over(&mut self) {
+        let lease = self.parts.lease.clone();
+        let Ok(Ok(scan)) = tokio::task::spawn_blocking(move || lease.scan()).await else {
+            tracing::error!("the log cannot be read any more; the session is let go");
+            self.stopping = true;
+            return;
+        };
+        let standing = standing(self.parts.session, &scan);
+        if standing.header.is_none() {
+            self.stopping = true;
+            return;
+        }
+        let (cwd, info) = (self.parts.cwd.clone(), self.parts.factory.info());
+        let fresh = Core::new(self.parts.session, cwd, info, standing);
+        let old = std::mem::replace(&mut self.core, fresh);
+        self.core.take_controller_from(old);
+        if self.core.is_abandoned() {
+            self.stopping = true;
+        }
+    }
+}
+
+fn turn_failed(
+    session: sessiond_protocol::SessionId,
+    turn: TurnId,
+    error: &WireError,
+) -> EventFrame {
+    let ended = TurnEnded {
+        outcome: TurnOutcome::Failed,
+        stop: None,
+        usage: None,
+        bookmark: Cursor::START,
+        error: Some(error.clone()),
+    };
+    let (cursor, item, cause, at) = (None, None, None, None);
+    EventFrame {
+        session,
+        cursor,
+        turn: Some(turn),
+        item,
+        cause,
+        at,
+        event: Event::TurnEnded(ended),
+    }
+}

@@ -1,0 +1,247 @@
+//! The Agent trait: what drives something that thinks, seen from the engine.
+
+use std::{fmt, path::PathBuf};
+
+use async_trait::async_trait;
+use sessiond_protocol::{
+    AgentInfo, Content, ErrorCode, HistoryItem, ItemId, Marker, Outcome, PlanEntry, RequestBody,
+    SessionId, Severity, Stop, ToolCall, Usage,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// How many messages an agent may be ahead of the engine. Small, so that a slow client slows the
+/// agent down within a screenful; large enough that a burst of deltas costs one wake-up.
+pub const AGENT_AHEAD: usize = 128;
+
+/// Makes agents of one configured kind.
+#[async_trait]
+pub trait AgentFactory: Send + Sync + 'static {
+    /// What the agent offers; known without starting it.
+    fn info(&self) -> AgentInfo;
+
+    /// Opens an agent for a session.
+    ///
+    /// # Errors
+    /// [`AgentError`] where it cannot be started; the turn that needed it fails.
+    async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError>;
+}
+
+/// What an agent is opened with.
+#[derive(Debug)]
+pub struct Opening {
+    /// The session.
+    pub session: SessionId,
+    /// Where it works, absolute.
+    pub cwd: PathBuf,
+    /// The conversation so far.
+    pub history: HistorySource,
+}
+
+/// The conversation so far, read from the log when an agent wants it: one that keeps its own, or
+/// needs none, costs a long session nothing.
+pub struct HistorySource {
+    read: Box<dyn FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send>,
+}
+
+impl HistorySource {
+    pub(crate) fn new(
+        read: impl FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send + 'static,
+    ) -> Self {
+        Self {
+            read: Box::new(read),
+        }
+    }
+
+    /// Reads it: the closed items of all turns before the one that is about to run.
+    ///
+    /// # Errors
+    /// [`AgentError`] where the log cannot be read.
+    pub async fn load(self) -> Result<Vec<HistoryItem>, AgentError> {
+        let read = tokio::task::spawn_blocking(self.read);
+        read.await
+            .unwrap_or_else(|_| Err(AgentError::failed("reading the history was aborted")))
+    }
+}
+
+impl fmt::Debug for HistorySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HistorySource")
+    }
+}
+
+/// An agent that is open for one session. One turn at a time.
+#[async_trait]
+pub trait Agent: Send + 'static {
+    /// Runs a turn to its end. When `context` says cancelled it should return soon: after a grace
+    /// it is dropped where it stands, and opened anew for the next turn.
+    ///
+    /// # Errors
+    /// [`AgentError`] where the turn failed; the session lives on.
+    async fn turn(
+        &mut self,
+        prompt: Vec<Content>,
+        context: &TurnContext,
+    ) -> Result<TurnReport, AgentError>;
+}
+
+/// What an agent says at the end of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnReport {
+    /// Why it stopped.
+    pub stop: Stop,
+    /// What it used, where it knows.
+    pub usage: Option<Usage>,
+}
+
+/// Why an agent, or a turn of it, failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct AgentError {
+    /// `agent_unavailable` where it did not start, `agent_failed` where a turn failed.
+    pub code: ErrorCode,
+    /// What happened, for the user.
+    pub message: String,
+}
+
+impl AgentError {
+    /// The turn failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self {
+            code: ErrorCode::AgentFailed,
+            message: message.into(),
+        }
+    }
+
+    /// The agent could not be started or went away.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self {
+            code: ErrorCode::AgentUnavailable,
+            message: message.into(),
+        }
+    }
+}
+
+/// The turn is over for the engine (stopped hard, or its log failed): return at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the turn is over")]
+pub struct TurnOver;
+
+impl From<TurnOver> for AgentError {
+    fn from(over: TurnOver) -> Self {
+        AgentError::failed(over.to_string())
+    }
+}
+
+/// What an agent lets be known in a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Emit {
+    /// More of what it says. A message ends where anything but text follows.
+    Text(String),
+    /// More of what it thinks.
+    Thought(String),
+    /// A tool call changed: the call, whole.
+    CallChanged(ItemId, Box<ToolCall>),
+    /// More output of a running tool call.
+    CallOutput(ItemId, String),
+    /// A tool call ended: the call, whole, with a final status.
+    CallEnded(ItemId, Box<ToolCall>),
+    /// The plan, whole.
+    Plan(Vec<PlanEntry>),
+    /// Context and cost.
+    Usage(Usage),
+    /// A title for the session; ignored once the user has chosen one.
+    Title(String),
+    /// Something the user should know.
+    Notice(Severity, String),
+}
+
+/// What travels from an agent to its session.
+#[derive(Debug)]
+pub(crate) enum FromAgent {
+    Emit(Emit),
+    CallStarted(Box<ToolCall>, oneshot::Sender<ItemId>),
+    Ask(Option<ItemId>, RequestBody, oneshot::Sender<Outcome>),
+    Record(Marker, oneshot::Sender<()>),
+}
+
+/// A turn as its agent sees it: emit, ask, record, and see cancellation.
+pub struct TurnContext {
+    pub(crate) to_session: mpsc::Sender<FromAgent>,
+    pub(crate) cancelled: watch::Receiver<bool>,
+}
+
+impl fmt::Debug for TurnContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnContext")
+            .field("cancelled", &self.is_cancelled())
+            .finish_non_exhaustive()
+    }
+}
+
+impl TurnContext {
+    /// Lets something be known. Waits while the session's clients are behind (bounded).
+    ///
+    /// # Errors
+    /// [`TurnOver`]: return at once.
+    pub async fn emit(&self, emit: Emit) -> Result<(), TurnOver> {
+        self.send(FromAgent::Emit(emit)).await
+    }
+
+    /// Says more text.
+    ///
+    /// # Errors
+    /// [`TurnOver`]: return at once.
+    pub async fn say(&self, text: impl Into<String>) -> Result<(), TurnOver> {
+        self.emit(Emit::Text(text.into())).await
+    }
+
+    /// Announces a tool call and gives its id. Returns only when its record is on stable storage:
+    /// whatever the call does comes after that (LOG-5).
+    ///
+    /// # Errors
+    /// [`TurnOver`]: do not run the call, return at once.
+    pub async fn start_call(&self, call: ToolCall) -> Result<ItemId, TurnOver> {
+        let (reply, started) = oneshot::channel();
+        self.send(FromAgent::CallStarted(Box::new(call), reply))
+            .await?;
+        started.await.map_err(|_| TurnOver)
+    }
+
+    /// Asks the controlling client and waits for the answer that is bound to this question.
+    /// [`Outcome::Unanswered`]: no client answers this kind, do it locally. While the turn is being
+    /// cancelled everything but tidying up answers [`Outcome::Cancelled`].
+    ///
+    /// # Errors
+    /// [`TurnOver`]: return at once.
+    pub async fn ask(&self, item: Option<ItemId>, body: RequestBody) -> Result<Outcome, TurnOver> {
+        let (reply, answer) = oneshot::channel();
+        self.send(FromAgent::Ask(item, body, reply)).await?;
+        answer.await.map_err(|_| TurnOver)
+    }
+
+    /// Records a durable marker of the agent's own; returns when it is on stable storage.
+    ///
+    /// # Errors
+    /// [`TurnOver`]: return at once.
+    pub async fn record(&self, marker: Marker) -> Result<(), TurnOver> {
+        let (reply, recorded) = oneshot::channel();
+        self.send(FromAgent::Record(marker, reply)).await?;
+        recorded.await.map_err(|_| TurnOver)
+    }
+
+    /// Whether the turn is being cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        *self.cancelled.borrow()
+    }
+
+    /// Returns once the turn is being cancelled.
+    pub async fn cancelled(&self) {
+        let mut cancelled = self.cancelled.clone();
+        // An error means the session is gone, which is the strongest way of being cancelled.
+        let _gone = cancelled.wait_for(|cancelled| *cancelled).await;
+    }
+
+    async fn send(&self, message: FromAgent) -> Result<(), TurnOver> {
+        self.to_session.send(message).await.map_err(|_| TurnOver)
+    }
+}

@@ -1,0 +1,505 @@
+//! The session core: a pure state machine. Inputs go in one at a time, a [`Step`] comes out; time
+//! and fresh ids are given to it. Nothing here does I/O, so tables of inputs test all of it.
+
+mod asks;
+mod close;
+mod stream;
+mod turns;
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::HashMap, time::Duration};
+
+use sessiond_protocol::{
+    Accepted, AgentInfo, Content, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker,
+    OnDisconnect, Op, Outcome, Persistence, Queued, Receipt, RequestBody, RequestFrame, RequestId,
+    RequestKind, SessionChanged, SessionId, SessionOpened, SessionView, Standing, SubmissionId,
+    ToolCall, TurnId, Verdict, WireError,
+};
+
+use crate::agent::{AgentError, Emit, TurnReport};
+use asks::Ask;
+use close::Closing;
+use turns::ActiveTurn;
+
+/// How long an agent may take to stop by itself before it is dropped. A client that closes its
+/// side waits two seconds for the process to end; this leaves half of that for the rest.
+pub(crate) const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
+
+/// Text that was shown is stored at most this much later (LOG-17).
+pub(crate) const PARTIAL_AFTER: Duration = Duration::from_millis(100);
+
+/// A connection, as the core names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ConnId(pub(crate) u64);
+
+/// Something an agent waits for, as the core names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Token(pub(crate) u64);
+
+/// Who submitted what, for its receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cause {
+    pub(crate) conn: ConnId,
+    pub(crate) id: SubmissionId,
+}
+
+/// When a step happens: on the clock that only grows, and for people (RFC 3339).
+#[derive(Debug, Clone)]
+pub(crate) struct Moment {
+    pub(crate) elapsed: Duration,
+    pub(crate) at: String,
+}
+
+/// Gives fresh ids, never the same twice.
+pub(crate) trait Mint {
+    fn turn(&mut self) -> TurnId;
+    fn item(&mut self) -> ItemId;
+    fn request(&mut self) -> RequestId;
+}
+
+/// What can happen to a session.
+#[derive(Debug)]
+pub(crate) enum Input {
+    Created {
+        cause: Cause,
+        header: Box<SessionOpened>,
+    },
+    Attached {
+        conn: ConnId,
+        answers: Vec<RequestKind>,
+        on_disconnect: OnDisconnect,
+    },
+    Submitted {
+        cause: Cause,
+        op: Op,
+    },
+    Answered {
+        conn: ConnId,
+        request: RequestId,
+        digest: String,
+        outcome: Outcome,
+    },
+    Emitted(Emit),
+    CallStarted {
+        call: Box<ToolCall>,
+        token: Token,
+    },
+    Asked {
+        item: Option<ItemId>,
+        body: RequestBody,
+        token: Token,
+    },
+    Recorded {
+        marker: Marker,
+        token: Token,
+    },
+    AgentDone(Result<TurnReport, AgentError>),
+    Disconnected {
+        conn: ConnId,
+    },
+    Tick,
+}
+
+/// What is to be done after an input.
+#[derive(Debug, Default)]
+pub(crate) struct Step {
+    /// At once, waiting for nothing.
+    pub(crate) urgent: Vec<Urgent>,
+    /// Records to append, in order; none where nothing durable happened.
+    pub(crate) append: Vec<EventFrame>,
+    /// Whether the append must be on stable storage before `then`.
+    pub(crate) sync: Sync,
+    /// In order, and only after the append.
+    pub(crate) then: Vec<Effect>,
+}
+
+/// Whether an append must be on stable storage before what depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Sync {
+    #[default]
+    Written,
+    Synced,
+}
+
+/// What waits for nothing: stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgent {
+    CancelAgent,
+    DropAgent,
+    /// The session will be let go within moments: whoever wants it may wait for it.
+    Closing,
+}
+
+/// What the actor does for the core.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Effect {
+    Deliver(EventFrame),
+    Receipt(ConnId, Receipt),
+    Request(ConnId, RequestFrame),
+    RequestClosed(ConnId, RequestId),
+    Refused(ConnId, WireError),
+    StartAgent { prompt: Vec<Content> },
+    Started(Token, ItemId),
+    Reply(Token, Outcome),
+    RecordDone(Token),
+    Stop,
+}
+
+/// The client that controls the session.
+#[derive(Debug)]
+struct Controller {
+    conn: ConnId,
+    answers: Vec<RequestKind>,
+    on_disconnect: OnDisconnect,
+}
+
+/// What the core knows of its session.
+#[derive(Debug)]
+pub(crate) struct Core {
+    session: SessionId,
+    cwd: String,
+    info: AgentInfo,
+    standing: Standing,
+    /// What a dead process left open: recorded before anything else is (LOG-17, RESUME-6).
+    closings: Vec<EventFrame>,
+    controller: Option<Controller>,
+    turn: Option<ActiveTurn>,
+    /// Waiting turns that an interrupt has ended; they go when the active one has gone.
+    doomed: Vec<TurnId>,
+    asks: HashMap<RequestId, Ask>,
+    closing: Option<Closing>,
+    /// Whether this run has recorded anything.
+    touched: bool,
+}
+
+/// One step under way: the core, the moment, and what has come of it so far.
+pub(crate) struct Stepping<'a> {
+    core: &'a mut Core,
+    now: &'a Moment,
+    mint: &'a mut dyn Mint,
+    step: Step,
+}
+
+impl Core {
+    /// A core over a session that stands so; `cwd` is where this run works.
+    pub(crate) fn new(
+        session: SessionId,
+        cwd: String,
+        info: AgentInfo,
+        standing: Standing,
+    ) -> Self {
+        let closings = standing.closings(session);
+        Self {
+            session,
+            cwd,
+            info,
+            standing,
+            closings,
+            controller: None,
+            turn: None,
+            doomed: Vec::new(),
+            asks: HashMap::new(),
+            closing: None,
+            touched: false,
+        }
+    }
+
+    /// Takes one input.
+    pub(crate) fn step(&mut self, input: Input, now: &Moment, mint: &mut dyn Mint) -> Step {
+        let mut stepping = Stepping {
+            core: self,
+            now,
+            mint,
+            step: Step::default(),
+        };
+        stepping.take(input);
+        stepping.step
+    }
+
+    /// When the next [`Input::Tick`] is due.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.turn.as_ref().and_then(ActiveTurn::deadline)
+    }
+
+    /// Who may attach as controller: nobody while another connection controls.
+    pub(crate) fn controlled_by_other(&self, conn: ConnId) -> bool {
+        self.controller
+            .as_ref()
+            .is_some_and(|controller| controller.conn != conn)
+    }
+
+    /// The session as an attaching client sees it.
+    pub(crate) fn view(&self) -> SessionView {
+        SessionView {
+            session: self.session,
+            cwd: self.cwd.clone(),
+            title: self.standing.title.clone(),
+            agent: self.info.clone(),
+            mode: self.standing.mode.clone(),
+            cursor: self.standing.cursor,
+        }
+    }
+
+    /// The newest durable event.
+    pub(crate) fn cursor(&self) -> Cursor {
+        self.standing.cursor
+    }
+
+    /// What an attach shows after the durable events: what will close by the next append, or what
+    /// is in flight now. Events without a cursor.
+    pub(crate) fn snapshot(&self) -> Vec<EventFrame> {
+        let mut snapshot = self.closings.clone();
+        if let Some(turn) = &self.turn {
+            turn.snapshot(self.session, &mut snapshot);
+        }
+        snapshot
+    }
+
+    /// The active turn.
+    pub(crate) fn active_turn(&self) -> Option<TurnId> {
+        self.turn.as_ref().map(|turn| turn.id)
+    }
+
+    /// The turns that have not ended, as clients know them.
+    pub(crate) fn open_turns(&self) -> Vec<TurnId> {
+        self.active_turn()
+            .into_iter()
+            .chain(self.standing.waiting.iter().map(|w| w.id))
+            .collect()
+    }
+
+    /// The requests that wait for an answer.
+    pub(crate) fn open_requests(&self) -> Vec<RequestId> {
+        self.asks.keys().copied().collect()
+    }
+
+    /// Goes on with the client of another core, after its log failed.
+    pub(crate) fn take_controller_from(&mut self, other: Core) {
+        self.controller = other.controller;
+    }
+
+    /// Whether nobody controls the session.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.controller.is_none()
+    }
+
+    /// Whether nothing runs and nobody is there: the session can be let go.
+    fn idle_and_alone(&self) -> bool {
+        self.turn.is_none() && self.standing.waiting.is_empty() && self.controller.is_none()
+    }
+}
+
+impl Stepping<'_> {
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Created { cause, header } => self.created(&cause, header),
+            Input::Attached {
+                conn,
+                answers,
+                on_disconnect,
+            } => {
+                self.core.controller = Some(Controller {
+                    conn,
+                    answers,
+                    on_disconnect,
+                });
+            }
+            Input::Submitted { cause, op } => self.submitted(cause, op),
+            Input::Answered {
+                conn,
+                request,
+                digest,
+                outcome,
+            } => {
+                self.answered(conn, request, &digest, outcome);
+            }
+            Input::Emitted(emit) => self.emitted(emit),
+            Input::CallStarted { call, token } => self.call_started(call, token),
+            Input::Asked { item, body, token } => self.asked(item, body, token),
+            Input::Recorded { marker, token } => {
+                self.record(self.turn_id(), None, Event::Marker(marker));
+                self.push(Effect::RecordDone(token));
+            }
+            Input::AgentDone(result) => self.agent_done(result),
+            Input::Disconnected { conn } => self.disconnected(conn),
+            Input::Tick => self.tick(),
+        }
+    }
+
+    /// The header is the first record; the receipt and everything else comes after it is stored.
+    fn created(&mut self, cause: &Cause, header: Box<SessionOpened>) {
+        let at = self.step.then.len();
+        self.record(None, None, Event::SessionOpened(header));
+        let accepted = Accepted::Session(Box::new(self.core.view()));
+        let receipt = Receipt {
+            id: cause.id.clone(),
+            result: Verdict::Accepted(accepted),
+        };
+        // A client learns the session's id before anything about the session.
+        self.step
+            .then
+            .insert(at, Effect::Receipt(cause.conn, receipt));
+    }
+
+    fn submitted(&mut self, cause: Cause, op: Op) {
+        match op {
+            Op::TurnStart { input, if_busy } => self.turn_start(cause, input, if_busy),
+            Op::TurnInterrupt { turn, queued } => {
+                self.interrupt(turn, queued);
+                self.accept(&cause, Accepted::Done {});
+            }
+            Op::SessionConfigure { mode } => self.configure(&cause, mode),
+            Op::SessionClose {} => self.close(cause),
+            Op::SessionNew(_)
+            | Op::SessionResume(_)
+            | Op::SessionList(_)
+            | Op::SessionRead { .. } => self.reject(
+                &cause,
+                WireError::new(
+                    ErrorCode::Invalid,
+                    "this operation names no open session; leave `session` out",
+                ),
+            ),
+        }
+    }
+
+    fn turn_id(&self) -> Option<TurnId> {
+        self.core.turn.as_ref().map(|turn| turn.id)
+    }
+
+    fn controller_conn(&self) -> Option<ConnId> {
+        self.core
+            .controller
+            .as_ref()
+            .map(|controller| controller.conn)
+    }
+
+    fn push(&mut self, effect: Effect) {
+        self.step.then.push(effect);
+    }
+
+    fn accept(&mut self, cause: &Cause, accepted: Accepted) {
+        let receipt = Receipt {
+            id: cause.id.clone(),
+            result: Verdict::Accepted(accepted),
+        };
+        self.push(Effect::Receipt(cause.conn, receipt));
+    }
+
+    fn reject(&mut self, cause: &Cause, error: WireError) {
+        let error = error.about(self.core.session);
+        let receipt = Receipt {
+            id: cause.id.clone(),
+            result: Verdict::Error(error),
+        };
+        self.push(Effect::Receipt(cause.conn, receipt));
+    }
+
+    /// Makes an event happen: a durable one is numbered, appended and delivered after the append;
+    /// an ephemeral one is only delivered.
+    fn record(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
+        let durable = event.persistence() != Persistence::Never;
+        if durable && !self.core.closings.is_empty() {
+            self.record_closings();
+        }
+        let cause = turn.and_then(|turn| self.cause_of(turn));
+        let session = self.core.session;
+        let frame = EventFrame {
+            session,
+            cursor: None,
+            turn,
+            item,
+            cause,
+            at: None,
+            event,
+        };
+        if durable {
+            self.append(frame)
+        } else {
+            self.push(Effect::Deliver(frame))
+        }
+    }
+
+    fn record_closings(&mut self) {
+        for mut frame in std::mem::take(&mut self.core.closings) {
+            if let Event::TurnEnded(ended) = &mut frame.event {
+                ended.bookmark = self.core.standing.cursor.next();
+            }
+            self.append(frame);
+        }
+    }
+
+    fn append(&mut self, mut frame: EventFrame) {
+        if frame.event.persistence() == Persistence::Synced {
+            self.step.sync = Sync::Synced;
+        }
+        frame.cursor = Some(self.core.standing.cursor.next());
+        frame.at = Some(self.now.at.clone());
+        self.core.standing.apply(&frame);
+        self.core.touched = true;
+        self.step.append.push(frame.clone());
+        self.push(Effect::Deliver(frame));
+    }
+
+    fn cause_of(&self, turn: TurnId) -> Option<SubmissionId> {
+        if let Some(active) = self.core.turn.as_ref().filter(|active| active.id == turn) {
+            return active.cause.clone();
+        }
+        let waiting = self
+            .core
+            .standing
+            .waiting
+            .iter()
+            .find(|waiting| waiting.id == turn);
+        waiting.and_then(|waiting| waiting.cause.clone())
+    }
+
+    fn configure(&mut self, cause: &Cause, mode: String) {
+        if !self.core.info.modes.iter().any(|known| known.id == mode) {
+            let message = "the agent has no such mode; session.new and session.resume list them";
+            let error = WireError::new(ErrorCode::Invalid, message);
+            return self.reject(cause, error);
+        }
+        if self.core.standing.mode.as_ref() != Some(&mode) {
+            let change = SessionChanged {
+                mode: Some(mode),
+                ..Default::default()
+            };
+            self.record(None, None, Event::SessionChanged(change));
+            // A tightened policy must not be lost with the power.
+            self.step.sync = Sync::Synced;
+        }
+        self.accept(cause, Accepted::Done {});
+    }
+
+    fn disconnected(&mut self, conn: ConnId) {
+        if self.controller_conn() != Some(conn) {
+            return;
+        }
+        let Some(controller) = self.core.controller.take() else {
+            return;
+        };
+        match controller.on_disconnect {
+            OnDisconnect::Cancel => {
+                self.step.urgent.push(Urgent::Closing);
+                self.interrupt(None, Queued::Cancel);
+            }
+            OnDisconnect::Finish => self.settle_all_asks(),
+        }
+        self.stop_if_done();
+    }
+
+    fn tick(&mut self) {
+        self.flush_partials();
+        self.drop_if_overdue();
+    }
+
+    /// Ends the actor when a close has nothing left to wait for, or when nobody is there.
+    fn stop_if_done(&mut self) {
+        if self.finish_close() || self.core.idle_and_alone() {
+            self.push(Effect::Stop);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Requests: policy first, then the controlling client, then the fall-back. An answer counts only
+//! if it fits the open request (WIRE-8).
+
+use sessiond_protocol::{
+    ErrorCode, Event, Grant, GrantEffect, ItemId, Marker, ModePolicy, Outcome, Permission,
+    PermissionKind, RequestBody, RequestFrame, RequestId, RequestKind, TerminalOp, WireError,
+};
+
+use super::{ConnId, Effect, Stepping, Token};
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Ask {
+    token: Token,
+    body: RequestBody,
+    item: Option<ItemId>,
+    digest: String,
+}
+
+impl Stepping<'_> {
+    pub(super) fn asked(&mut self, item: Option<ItemId>, body: RequestBody, token: Token) {
+        if let Some(outcome) = self.settled_without_asking(&body) {
+            return self.push(Effect::Reply(token, outcome));
+        }
+        let (Some(turn), Some(conn)) = (self.turn_id(), self.controller_conn()) else {
+            return self.push(Effect::Reply(token, fallback(body.kind())));
+        };
+        self.end_message(super::stream::MessageEnd::Whole);
+        let id = self.mint.request();
+        let digest = digest(&body);
+        if body.is_durable() {
+            // All that was shown before the question is durable with it (LOG-17).
+            let (body, digest) = (body.clone(), digest.clone());
+            self.record(
+                Some(turn),
+                item,
+                Event::RequestOpened {
+                    request: id,
+                    body,
+                    digest,
+                },
+            );
+        }
+        let session = self.core.session;
+        let frame = RequestFrame {
+            id,
+            session,
+            turn,
+            item,
+            body: body.clone(),
+            digest: digest.clone(),
+        };
+        self.push(Effect::Request(conn, frame));
+        self.core.asks.insert(
+            id,
+            Ask {
+                token,
+                body,
+                item,
+                digest,
+            },
+        );
+    }
+
+    fn settled_without_asking(&self, body: &RequestBody) -> Option<Outcome> {
+        if self.is_cancelling() && !body.is_cleanup() {
+            return Some(Outcome::Cancelled);
+        }
+        if let RequestBody::Permission(permission) = body
+            && let Some(outcome) = self.policy(permission)
+        {
+            return Some(outcome);
+        }
+        let answered = |kind| {
+            self.core
+                .controller
+                .as_ref()
+                .is_some_and(|client| client.answers.contains(&kind))
+        };
+        (!answered(body.kind())).then(|| fallback(body.kind()))
+    }
+
+    /// Policy = mode + grants. A grant that refuses beats the mode, a mode that refuses beats a
+    /// grant that allows.
+    fn policy(&self, permission: &Permission) -> Option<Outcome> {
+        let standing = &self.core.standing;
+        let mode = self
+            .core
+            .info
+            .modes
+            .iter()
+            .find(|m| Some(&m.id) == standing.mode.as_ref());
+        let mode = mode.map_or(ModePolicy::Ask, |mode| mode.policy);
+        let wanted = match (
+            standing.granted(&permission.tool, &permission.pattern),
+            mode,
+        ) {
+            (Some(GrantEffect::Deny), _) | (_, ModePolicy::Deny) => PermissionKind::RejectOnce,
+            (Some(GrantEffect::Allow), _) | (_, ModePolicy::Allow) => PermissionKind::AllowOnce,
+            (None, ModePolicy::Ask) => return None,
+        };
+        let option = permission
+            .options
+            .iter()
+            .find(|option| option.kind == wanted);
+        let selected = option.map(|option| Outcome::Selected {
+            option: option.id.clone(),
+        });
+        // A question that does not offer what policy decides is not allowed by default.
+        Some(selected.unwrap_or(Outcome::Cancelled))
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        conn: ConnId,
+        request: RequestId,
+        given_digest: &str,
+        outcome: Outcome,
+    ) {
+        let controls = self.controller_conn() == Some(conn);
+        let ask = self.core.asks.get(&request);
+        let refusal = match ask {
+            _ if !controls => Some("only the controlling client answers requests"),
+            None => Some("no such request is open; it was answered, cancelled or never asked"),
+            Some(ask) if ask.digest != given_digest => Some("the digest is of another payload"),
+            Some(ask) if !fits(&ask.body, &outcome) => Some("the answer was not offered"),
+            Some(_) => None,
+        };
+        if let Some(message) = refusal {
+            let error = WireError::new(ErrorCode::Refused, message).about(self.core.session);
+            return self.push(Effect::Refused(conn, error));
+        }
+        let Some(ask) = self.core.asks.remove(&request) else {
+            return;
+        };
+        self.settle(request, ask, outcome);
+    }
+
+    fn settle(&mut self, request: RequestId, ask: Ask, outcome: Outcome) {
+        let turn = self.turn_id();
+        if ask.body.is_durable() {
+            let outcome = outcome.clone();
+            self.record(turn, ask.item, Event::RequestClosed { request, outcome });
+        }
+        if let (RequestBody::Permission(permission), Outcome::Selected { option }) =
+            (&ask.body, &outcome)
+            && let Some(grant) = grant_of(permission, option)
+        {
+            self.record(turn, None, Event::Marker(Marker::Grant { grant }));
+        }
+        if let Some(conn) = self.controller_conn() {
+            self.push(Effect::RequestClosed(conn, request));
+        }
+        self.push(Effect::Reply(ask.token, outcome));
+    }
+
+    /// Closes what is open because nobody will answer it any more.
+    pub(super) fn settle_all_asks(&mut self) {
+        let mut open: Vec<RequestId> = self.core.asks.keys().copied().collect();
+        open.sort_unstable();
+        for request in open {
+            let Some(ask) = self.core.asks.remove(&request) else {
+                continue;
+            };
+            self.settle(request, ask, Outcome::Cancelled);
+        }
+    }
+}
+
+/// What an agent hears where no client answers a kind (contract.md).
+fn fallback(kind: RequestKind) -> Outcome {
+    match kind {
+        RequestKind::Permission => Outcome::Cancelled,
+        RequestKind::Elicitation => Outcome::Declined,
+        RequestKind::FsRead | RequestKind::FsWrite | RequestKind::Terminal => Outcome::Unanswered,
+    }
+}
+
+/// Whether an outcome answers a request of this shape.
+fn fits(body: &RequestBody, outcome: &Outcome) -> bool {
+    match (body, outcome) {
+        (_, Outcome::Cancelled) => true,
+        (RequestBody::Permission(permission), Outcome::Selected { option }) => permission
+            .options
+            .iter()
+            .any(|offered| offered.id == *option),
+        (RequestBody::Permission(_), _) => false,
+        (_, Outcome::Failed { .. }) => true,
+        (RequestBody::Elicitation { .. }, Outcome::Accepted { .. } | Outcome::Declined)
+        | (RequestBody::FsRead { .. }, Outcome::Text { .. })
+        | (RequestBody::FsWrite { .. }, Outcome::Done)
+        | (RequestBody::Terminal(TerminalOp::Create { .. }), Outcome::Terminal { .. })
+        | (
+            RequestBody::Terminal(TerminalOp::Output { .. } | TerminalOp::Wait { .. }),
+            Outcome::Output { .. },
+        )
+        | (
+            RequestBody::Terminal(TerminalOp::Kill { .. } | TerminalOp::Release { .. }),
+            Outcome::Done,
+        ) => true,
+        _ => false,
+    }
+}
+
+fn grant_of(permission: &Permission, option: &str) -> Option<Grant> {
+    let effect = match permission
+        .options
+        .iter()
+        .find(|offered| offered.id == option)?
+        .kind
+    {
+        PermissionKind::AllowAlways => GrantEffect::Allow,
+        PermissionKind::RejectAlways => GrantEffect::Deny,
+        PermissionKind::AllowOnce | PermissionKind::RejectOnce => return None,
+    };
+    let (tool, pattern) = (permission.tool.clone(), permission.pattern.clone());
+    Some(Grant {
+        tool,
+        pattern,
+        effect,
+    })
+}
+
+/// Digest of a payload: it binds an answer to exactly what was asked.
+fn digest(body: &RequestBody) -> String {
+    let text = serde_json::to_vec(body).unwrap_or_default();
+    blake3::hash(&text)
+        .to_hex()
+        .get(..32)
+        .unwrap_or_default()
+        .to_owned()
+}

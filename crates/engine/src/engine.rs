@@ -1,0 +1,147 @@
+//! The engine: connections in front, one actor a session behind.
+
+mod connection;
+mod opening;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use sessiond_log::Store;
+use sessiond_protocol::{PersistenceState, SessionId, Workspace};
+use sessiond_wire::{Connection, pair};
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    actor::{Command, DRAIN},
+    agent::AgentFactory,
+    core::ConnId,
+};
+
+/// Commands that may wait for one session's actor. It takes each at once, but while it replays to
+/// a slow reader; a client that sends more than this meanwhile is answered `queue_full`.
+const INBOX: usize = 64;
+
+/// What the engine must know of the world around it. The engine itself opens no file of the user.
+pub trait Environment: Send + Sync + 'static {
+    /// What is at a working directory: canonical root, repository, worktree, branch.
+    fn workspace(&self, cwd: &Path) -> Workspace;
+
+    /// Whose sessions these are; none where nobody in particular.
+    fn principal(&self) -> Option<String>;
+}
+
+/// What an engine is made of.
+pub struct EngineConfig {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// Whether that outlives the process (LOG-16).
+    pub persistence: PersistenceState,
+    /// The agents by configured name.
+    pub agents: HashMap<String, Arc<dyn AgentFactory>>,
+    /// The one that is meant where none is named.
+    pub default_agent: String,
+    /// Which face the sessions made here come from: acp, exec …
+    pub source: String,
+    /// The world around.
+    pub environment: Arc<dyn Environment>,
+}
+
+/// Sessions, live. Cheap to clone. Must be used inside a tokio runtime.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: EngineConfig,
+    sessions: Mutex<HashMap<SessionId, mpsc::Sender<Command>>>,
+    /// How many sessions are open; [`Engine::drain`] waits for none.
+    open: watch::Sender<usize>,
+    connections: AtomicU64,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("open", &*self.inner.open.borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for EngineConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineConfig")
+            .field("default_agent", &self.default_agent)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Some sessions had not ended in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{open} sessions had not ended in time; what was acknowledged is stored")]
+pub struct DrainTimeout {
+    /// How many.
+    pub open: usize,
+}
+
+impl Engine {
+    /// An engine without sessions.
+    pub fn new(config: EngineConfig) -> Self {
+        let (open, _) = watch::channel(0);
+        let (sessions, connections) = (Mutex::default(), AtomicU64::new(0));
+        Self {
+            inner: Arc::new(Inner {
+                config,
+                sessions,
+                open,
+                connections,
+            }),
+        }
+    }
+
+    /// A new client's end of the waist. Dropping it is the client's going.
+    pub fn connect(&self) -> Connection {
+        let (client, server) = pair();
+        let conn = ConnId(self.inner.connections.fetch_add(1, Ordering::Relaxed));
+        tokio::spawn(connection::serve(self.inner.clone(), conn, server));
+        client
+    }
+
+    /// Waits until no session is open any more, at most [`Engine::DRAIN`]. Sessions end by
+    /// themselves once their clients are gone.
+    ///
+    /// # Errors
+    /// [`DrainTimeout`] when some are still open; nothing acknowledged is lost by leaving then.
+    pub async fn drain(&self) -> Result<(), DrainTimeout> {
+        let mut open = self.inner.open.subscribe();
+        let empty = tokio::time::timeout(Self::DRAIN, open.wait_for(|open| *open == 0)).await;
+        match empty {
+            Ok(_) => Ok(()),
+            Err(_) => Err(DrainTimeout {
+                open: *self.inner.open.borrow(),
+            }),
+        }
+    }
+
+    /// How long [`Engine::drain`] waits: a client that closed its side waits two seconds.
+    pub const DRAIN: Duration = DRAIN;
+}
+
+impl Inner {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Command>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn agent(&self, name: &str) -> Option<Arc<dyn AgentFactory>> {
+        self.config.agents.get(name).cloned()
+    }
+}

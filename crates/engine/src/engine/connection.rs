@@ -1,0 +1,227 @@
+//! One connection: frames of a client to the sessions they are for.
+
+use std::{collections::HashSet, path::Path, sync::Arc};
+
+use sessiond_log::Store;
+use sessiond_protocol::{
+    Accepted, Answer, ClientFrame, ErrorCode, Hello, Limits, Op, Party, ServerFrame, SessionId,
+    Submission, SubmissionId, VERSION, Verdict, Welcome, WireError,
+};
+use sessiond_wire::ServerEnd;
+use tokio::sync::mpsc::error::TrySendError;
+use uuid::Uuid;
+
+use super::{Inner, opening};
+use crate::{
+    actor::{Attach, Command, not_open},
+    catalog,
+    core::ConnId,
+    outlet::Outlet,
+};
+
+struct Serving {
+    inner: Arc<Inner>,
+    outlet: Outlet,
+    /// The sessions this connection asked to attach to; they hear of its going.
+    attached: HashSet<SessionId>,
+    greeted: bool,
+}
+
+/// Serves a connection until its client is gone or says so.
+pub(super) async fn serve(inner: Arc<Inner>, conn: ConnId, mut end: ServerEnd) {
+    let outlet = Outlet::new(conn, end.out.clone());
+    let mut serving = Serving {
+        inner,
+        outlet,
+        attached: HashSet::new(),
+        greeted: false,
+    };
+    while let Some(frame) = end.recv().await {
+        match frame {
+            ClientFrame::Hello(hello) => {
+                if !serving.hello(&hello) {
+                    break;
+                }
+            }
+            ClientFrame::Bye {} => break,
+            _ if !serving.greeted => {
+                serving
+                    .outlet
+                    .error(WireError::new(ErrorCode::Protocol, "say hello first"));
+            }
+            ClientFrame::Submission(submission) => serving.submission(submission),
+            ClientFrame::Answer(answer) => serving.answer(answer),
+        }
+    }
+    serving.leave().await;
+}
+
+impl Serving {
+    /// Whether the connection goes on: a client of unknown versions only is turned away.
+    fn hello(&mut self, hello: &Hello) -> bool {
+        if !hello.versions.contains(&VERSION) {
+            let message = format!("this server speaks version {VERSION} of the protocol");
+            let error = WireError::new(ErrorCode::Protocol, message);
+            self.outlet
+                .queue
+                .push(ServerFrame::Error { error, fatal: true });
+            return false;
+        }
+        self.greeted = true;
+        self.outlet.queue.push(ServerFrame::Welcome(Welcome {
+            version: VERSION,
+            server: Party {
+                name: "sessiond".into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            },
+            incarnation: Uuid::now_v7().to_string(),
+            limits: Limits::default(),
+            persistence: self.inner.config.persistence,
+        }));
+        true
+    }
+
+    fn submission(&mut self, submission: Submission) {
+        let Submission { id, session, op } = submission;
+        match op {
+            Op::SessionNew(new) => self.session_new(id, new),
+            Op::SessionResume(resume) => self.session_resume(id, resume),
+            Op::SessionList(query) => self.look_up(id, move |store| catalog::list(store, &query)),
+            op => match session {
+                Some(session) => self.for_session(id, session, op),
+                None => self.reject(id, ErrorCode::Invalid, "this operation needs a `session`"),
+            },
+        }
+    }
+
+    fn session_new(&mut self, id: SubmissionId, new: sessiond_protocol::SessionNew) {
+        let name = new
+            .agent
+            .as_ref()
+            .unwrap_or(&self.inner.config.default_agent);
+        let Some(factory) = self.inner.agent(name) else {
+            let message = "no agent of that name is configured; `sessiond agents` lists them";
+            return self.reject(id, ErrorCode::AgentUnavailable, message);
+        };
+        if !Path::new(&new.cwd).is_absolute() {
+            return self.reject(id, ErrorCode::Invalid, "`cwd` must be an absolute path");
+        }
+        let session = new.id.unwrap_or_else(|| SessionId::new(Uuid::now_v7()));
+        self.attached.insert(session);
+        let attach = Attach {
+            outlet: self.outlet.clone(),
+            id,
+            replay: sessiond_protocol::Replay::None,
+            answers: new.answers,
+            on_disconnect: new.on_disconnect,
+        };
+        opening::create(
+            &self.inner,
+            opening::Creation {
+                session,
+                cwd: new.cwd,
+                factory,
+                attach,
+            },
+        );
+    }
+
+    fn session_resume(&mut self, id: SubmissionId, resume: sessiond_protocol::SessionResume) {
+        if resume
+            .cwd
+            .as_ref()
+            .is_some_and(|cwd| !Path::new(cwd).is_absolute())
+        {
+            return self.reject(id, ErrorCode::Invalid, "`cwd` must be an absolute path");
+        }
+        let session = resume.session;
+        self.attached.insert(session);
+        let attach = Attach {
+            outlet: self.outlet.clone(),
+            id,
+            replay: resume.replay,
+            answers: resume.answers,
+            on_disconnect: resume.on_disconnect,
+        };
+        opening::attach(&self.inner, session, resume.cwd, attach);
+    }
+
+    fn for_session(&self, id: SubmissionId, session: SessionId, op: Op) {
+        if let Op::SessionRead { after, limit } = op {
+            return self.look_up(id, move |store| catalog::read(store, session, after, limit));
+        }
+        let outlet = self.outlet.clone();
+        let sender = self.inner.sessions().get(&session).cloned();
+        let Some(sender) = sender.filter(|_| self.attached.contains(&session)) else {
+            return outlet.verdict(id, Verdict::Error(not_open(session)));
+        };
+        let command = Command::Submit {
+            outlet: outlet.clone(),
+            id: id.clone(),
+            op,
+        };
+        match sender.try_send(command) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => {
+                let message = "the session has more commands waiting than it takes";
+                let error = WireError::new(ErrorCode::QueueFull, message).about(session);
+                outlet.verdict(id, Verdict::Error(error));
+            }
+            Err(TrySendError::Closed(_)) => outlet.verdict(id, Verdict::Error(not_open(session))),
+        }
+    }
+
+    /// Reads the store beside everything else; the receipt carries the result.
+    fn look_up(
+        &self,
+        id: SubmissionId,
+        query: impl FnOnce(&Store) -> Result<Accepted, WireError> + Send + 'static,
+    ) {
+        let (store, outlet) = (self.inner.config.store.clone(), self.outlet.clone());
+        tokio::task::spawn_blocking(move || {
+            let result = match query(&store) {
+                Ok(accepted) => Verdict::Accepted(accepted),
+                Err(error) => Verdict::Error(error),
+            };
+            outlet.verdict(id, result);
+        });
+    }
+
+    fn answer(&self, answer: Answer) {
+        let Answer {
+            request,
+            digest,
+            outcome,
+        } = answer;
+        let asker = self.outlet.asked_by(request);
+        let sender = asker.and_then(|session| self.inner.sessions().get(&session).cloned());
+        let command = Command::Answer {
+            outlet: self.outlet.clone(),
+            request,
+            digest,
+            outcome,
+        };
+        // A late answer changes nothing, and the client is told so (WIRE-7).
+        let unheard = sender.is_none_or(|sender| sender.try_send(command).is_err());
+        if unheard {
+            let message = "no such request is open; it was answered, cancelled or never asked";
+            self.outlet
+                .error(WireError::new(ErrorCode::Refused, message));
+        }
+    }
+
+    fn reject(&self, id: SubmissionId, code: ErrorCode, message: &str) {
+        self.outlet
+            .verdict(id, Verdict::Error(WireError::new(code, message)));
+    }
+
+    async fn leave(self) {
+        for session in self.attached {
+            let sender = self.inner.sessions().get(&session).cloned();
+            if let Some(sender) = sender {
+                // A session that has just ended need not hear of it.
+                let _ended = sender.send(Command::Disconnect(self.outlet.conn)).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Opening sessions: the lease, the log as it stands, then the actor.
+
+use std::sync::Arc;
+
+use sessiond_log::{Lease, LogError, Owner, Scan, Store};
+use sessiond_protocol::{
+    ErrorCode, SessionId, SessionOpened, Start, SubmissionId, Verdict, WireError,
+};
+use tokio::sync::mpsc;
+
+use super::{INBOX, Inner};
+use crate::{
+    actor::{Actor, Attach, Command, Parts, not_open, refusal, standing},
+    agent::AgentFactory,
+    catalog::subject,
+    outlet::Outlet,
+};
+
+/// Version of the record format that headers name.
+const FORMAT: u32 = 1;
+
+/// A session to be made.
+pub(super) struct Creation {
+    pub(super) session: SessionId,
+    pub(super) cwd: String,
+    pub(super) factory: Arc<dyn AgentFactory>,
+    pub(super) attach: Attach,
+}
+
+/// Makes a session and attaches its client; the receipt says how it went.
+pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
+    let session = creation.session;
+    let Some(inbox) = register(inner, session) else {
+        let message = "a session of this id exists";
+        let error = WireError::new(ErrorCode::Invalid, message).about(session);
+        return refuse(&creation.attach.outlet, creation.attach.id, error);
+    };
+    let inner = inner.clone();
+    tokio::spawn(async move {
+        let store = inner.config.store.clone();
+        let made = blocking(move || make(&store, session)).await;
+        match made {
+            Ok(lease) => {
+                let header = header(&inner, &creation);
+                let (cwd, factory) = (creation.cwd, creation.factory);
+                let parts = Parts {
+                    session,
+                    cwd,
+                    lease: Arc::new(lease),
+                    factory,
+                    inbox,
+                };
+                let mut actor = Actor::new(parts, &Scan::default());
+                actor.create(creation.attach, header);
+                finish(&inner, session, actor.run().await);
+            }
+            Err(error) => {
+                let error = error.about(session);
+                refuse(&creation.attach.outlet, creation.attach.id, error.clone());
+                fail(&inner, session, inbox, &error);
+            }
+        }
+    });
+}
+
+/// Attaches a client to a stored session, opening it first where it is not open here.
+pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>, attach: Attach) {
+    let sender = inner.sessions().get(&session).cloned();
+    let command = Command::Attach(attach);
+    let (command, inbox) = match sender {
+        Some(sender) => match sender.try_send(command) {
+            Ok(()) => return,
+            Err(error) => (error.into_inner(), None),
+        },
+        None => (command, register(inner, session)),
+    };
+    let Command::Attach(attach) = command else {
+        return;
+    };
+    let Some(inbox) = inbox else {
+        let error = WireError::new(ErrorCode::Busy, "the session is busy; try again");
+        return refuse(&attach.outlet, attach.id, error.about(session));
+    };
+    let inner = inner.clone();
+    tokio::spawn(async move {
+        match open(&inner, session, cwd).await {
+            Ok((lease, scan, cwd, factory)) => {
+                let parts = Parts {
+                    session,
+                    cwd,
+                    lease: Arc::new(lease),
+                    factory,
+                    inbox,
+                };
+                let mut actor = Actor::new(parts, &scan);
+                drop(scan);
+                actor.attach_first(attach).await;
+                finish(&inner, session, actor.run().await);
+            }
+            Err(error) => {
+                refuse(&attach.outlet, attach.id, error.clone());
+                fail(&inner, session, inbox, &error);
+            }
+        }
+    });
+}
+
+type Opened = (Lease, Scan, String, Arc<dyn AgentFactory>);
+
+async fn open(
+    inner: &Arc<Inner>,
+    session: SessionId,
+    cwd: Option<String>,
+) -> Result<Opened, WireError> {
+    let store = inner.config.store.clone();
+    let (lease, scan) = blocking(move || claim(&store, session)).await?;
+    let stands = standing(session, &scan);
+    let Some(header) = stands.header else {
+        let message = "the log has no readable header; `sessiond sessions show` says what is left";
+        return Err(WireError::new(ErrorCode::Damaged, message).about(session));
+    };
+    if let Some(found) = scan.newer {
+        let message =
+            format!("a newer program wrote this session (format {found}); update sessiond");
+        return Err(WireError::new(ErrorCode::TooNew, message).about(session));
+    }
+    let Some(factory) = inner.agent(&header.agent.name) else {
+        let message =
+            "the session's agent is not configured; `sessiond agents` lists those that are";
+        return Err(WireError::new(ErrorCode::AgentUnavailable, message).about(session));
+    };
+    Ok((lease, scan, cwd.unwrap_or(header.cwd), factory))
+}
+
+fn make(store: &Store, session: SessionId) -> Result<Lease, WireError> {
+    let made = store.create(&subject(session)?, &Owner::current());
+    made.map_err(|error| refusal(session, &error))
+}
+
+fn claim(store: &Store, session: SessionId) -> Result<(Lease, Scan), WireError> {
+    let failed = |error: LogError| refusal(session, &error);
+    let lease = store
+        .claim(&subject(session)?, &Owner::current())
+        .map_err(failed)?;
+    let scan = lease.scan().map_err(failed)?;
+    Ok((lease, scan))
+}
+
+/// The lookup of a session that is being opened must not be beaten by a second one: whoever
+/// registers first opens it, all others' commands wait in its inbox.
+fn register(inner: &Inner, session: SessionId) -> Option<mpsc::Receiver<Command>> {
+    let mut sessions = inner.sessions();
+    if sessions.contains_key(&session) {
+        return None;
+    }
+    let (sender, inbox) = mpsc::channel(INBOX);
+    sessions.insert(session, sender);
+    inner.open.send_modify(|open| *open += 1);
+    Some(inbox)
+}
+
+/// Forgets a session whose actor is gone, lease and all. Who came too late to it starts anew.
+fn finish(inner: &Arc<Inner>, session: SessionId, mut inbox: mpsc::Receiver<Command>) {
+    for command in unregister(inner, session, &mut inbox) {
+        match command {
+            Command::Attach(late) => attach(inner, session, None, late),
+            other => unheard(session, other),
+        }
+    }
+}
+
+fn fail(
+    inner: &Arc<Inner>,
+    session: SessionId,
+    mut inbox: mpsc::Receiver<Command>,
+    error: &WireError,
+) {
+    for command in unregister(inner, session, &mut inbox) {
+        match command {
+            Command::Attach(late) => refuse(&late.outlet, late.id, error.clone()),
+            other => unheard(session, other),
+        }
+    }
+}
+
+fn unregister(
+    inner: &Inner,
+    session: SessionId,
+    inbox: &mut mpsc::Receiver<Command>,
+) -> Vec<Command> {
+    inner.sessions().remove(&session);
+    inbox.close();
+    let late = std::iter::from_fn(|| inbox.try_recv().ok()).collect();
+    inner.open.send_modify(|open| *open -= 1);
+    late
+}
+
+fn unheard(session: SessionId, command: Command) {
+    match command {
+        Command::Submit { outlet, id, .. } => refuse(&outlet, id, not_open(session)),
+        Command::Answer { outlet, .. } => {
+            let message = "the session has ended; nothing waits for this answer";
+            outlet.error(WireError::new(ErrorCode::Refused, message).about(session));
+        }
+        Command::Attach(_) | Command::Disconnect(_) => {}
+    }
+}
+
+fn refuse(outlet: &Outlet, id: SubmissionId, error: WireError) {
+    outlet.verdict(id, Verdict::Error(error));
+}
+
+fn header(inner: &Inner, creation: &Creation) -> SessionOpened {
+    let environment = &inner.config.environment;
+    let info = creation.factory.info();
+    SessionOpened {
+        start: Start::New,
+        id: creation.session,
+        format: FORMAT,
+        program: concat!("sessiond ", env!("CARGO_PKG_VERSION")).to_owned(),
+        source: inner.config.source.clone(),
+        cwd: creation.cwd.clone(),
+        roots: Vec::new(),
+        mode: info.modes.first().map(|mode| mode.id.clone()),
+        agent: info.id,
+        model: None,
+        instructions: None,
+        principal: environment.principal(),
+        workspace: environment.workspace(creation.cwd.as_ref()),
+        parent: None,
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WireError> + Send + 'static,
+) -> Result<T, WireError> {
+    let broken = |_| {
+        Err(WireError::new(
+            ErrorCode::Internal,
+            "opening the session broke down",
+        ))
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(broken)
+}

@@ -1,0 +1,35 @@
+//! The engine of sessiond: sessions and turns between the waist and the log.
+//!
+//! An [`Engine`] hands out [`Connection`](sessiond_wire::Connection)s. What a client submits on one
+//! goes to the actor of the session it names. The actor feeds the session core, a pure state
+//! machine that turns one input into records and effects; appends the records; and releases each
+//! effect only when the log has acknowledged the append it depends on. Behind the actor an
+//! [`Agent`] runs one turn at a time.
+//!
+//! What this crate is not: it speaks no foreign protocol, drives no particular agent, and touches
+//! files only through [`sessiond_log`].
+//!
+//! # Invariants
+//! - The core does no I/O, reads no clock and mints no id: all of that is given to it.
+//! - At most one turn is active in a session (SQEQ-2), and each turn ends exactly once, after every
+//!   other event of it (SQEQ-3).
+//! - Nothing final is said, done or answered before the record it depends on is on stable storage
+//!   (LOG-5).
+//! - What a dead process left open is closed by the next append and shown as closed by every load
+//!   before it; a load itself appends nothing (RESUME-3, RESUME-6).
+//! - A client that stops reading slows the agent of its session down; it never costs memory without
+//!   bound and never loses anything but the granularity of deltas (WIRE-6).
+
+mod actor;
+mod agent;
+mod catalog;
+mod core;
+mod engine;
+mod outlet;
+mod record;
+
+pub use agent::{
+    AGENT_AHEAD, Agent, AgentError, AgentFactory, Emit, HistorySource, Opening, TurnContext,
+    TurnOver, TurnReport,
+};
+pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};

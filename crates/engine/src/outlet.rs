@@ -1,0 +1,71 @@
+//! The way from a session to one connection.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use sessiond_protocol::{
+    EventFrame, Receipt, RequestFrame, RequestId, ServerFrame, SessionId, SubmissionId, Verdict,
+    WireError,
+};
+use sessiond_wire::OutQueue;
+
+use crate::core::ConnId;
+
+/// One connection's outbound side, and which session asked which of its open requests: an answer
+/// names only the request.
+#[derive(Debug, Clone)]
+pub(crate) struct Outlet {
+    pub(crate) conn: ConnId,
+    pub(crate) queue: OutQueue<ServerFrame>,
+    requests: Arc<Mutex<HashMap<RequestId, SessionId>>>,
+}
+
+impl Outlet {
+    pub(crate) fn new(conn: ConnId, queue: OutQueue<ServerFrame>) -> Self {
+        Self {
+            conn,
+            queue,
+            requests: Arc::default(),
+        }
+    }
+
+    pub(crate) fn event(&self, frame: EventFrame) {
+        self.queue.push(ServerFrame::Event(frame));
+    }
+
+    pub(crate) fn receipt(&self, receipt: Receipt) {
+        self.queue.push(ServerFrame::Receipt(receipt));
+    }
+
+    pub(crate) fn verdict(&self, id: SubmissionId, result: Verdict) {
+        self.receipt(Receipt { id, result });
+    }
+
+    pub(crate) fn error(&self, error: WireError) {
+        self.queue.push(ServerFrame::Error {
+            error,
+            fatal: false,
+        });
+    }
+
+    pub(crate) fn request(&self, frame: RequestFrame) {
+        self.lock().insert(frame.id, frame.session);
+        self.queue.push(ServerFrame::Request(frame));
+    }
+
+    pub(crate) fn request_closed(&self, session: SessionId, id: RequestId) {
+        self.lock().remove(&id);
+        self.queue.push(ServerFrame::RequestClosed { session, id });
+    }
+
+    /// The session that asked, while the request is open.
+    pub(crate) fn asked_by(&self, request: RequestId) -> Option<SessionId> {
+        self.lock().get(&request).copied()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, SessionId>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,118 @@
+//! Events as records of the log, and back.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use sessiond_log::{Damage, LogError, NewRecord, Record};
+use sessiond_protocol::{
+    Cursor, ErrorCode, Event, EventFrame, Holder, ItemId, SessionId, SubmissionId, TurnId,
+    WireError,
+};
+
+/// A record's data: an event frame without what the envelope says already.
+#[derive(Serialize, Deserialize)]
+struct Data<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<TurnId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    item: Option<ItemId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cause: Option<Cow<'a, SubmissionId>>,
+    event: Cow<'a, Event>,
+}
+
+/// The record of a durable event.
+pub(crate) fn to_record(frame: &EventFrame) -> Result<NewRecord, WireError> {
+    let data = Data {
+        turn: frame.turn,
+        item: frame.item,
+        cause: frame.cause.as_ref().map(Cow::Borrowed),
+        event: Cow::Borrowed(&frame.event),
+    };
+    let text = serde_json::to_string(&data).map_err(|error| {
+        WireError::new(
+            ErrorCode::Internal,
+            format!("an event could not be written: {error}"),
+        )
+    })?;
+    let at = frame.at.clone().unwrap_or_default();
+    Ok(NewRecord {
+        kind: frame.event.kind().to_owned(),
+        at,
+        data: text,
+    })
+}
+
+/// The event of a record. One that this version cannot read is kept as unknown, never an error.
+pub(crate) fn to_frame(session: SessionId, record: &Record) -> EventFrame {
+    let cursor = Some(Cursor(record.seq));
+    let at = Some(record.at.clone());
+    match serde_json::from_str::<Data<'_>>(&record.data) {
+        Ok(data) => EventFrame {
+            session,
+            cursor,
+            turn: data.turn,
+            item: data.item,
+            cause: data.cause.map(Cow::into_owned),
+            at,
+            event: data.event.into_owned(),
+        },
+        Err(_) => {
+            let value = serde_json::json!({ "type": record.kind });
+            let (turn, item, cause) = (None, None, None);
+            EventFrame {
+                session,
+                cursor,
+                turn,
+                item,
+                cause,
+                at,
+                event: Event::Unknown(value),
+            }
+        }
+    }
+}
+
+/// What a client is told of a damaged place.
+pub(crate) fn damage_frame(session: SessionId, damage: &Damage) -> EventFrame {
+    let (cursor, turn, item, cause, at) = (None, None, None, None, None);
+    let (offset, length) = (damage.offset, damage.length);
+    let event = Event::Damage {
+        segment: damage.segment.clone(),
+        offset,
+        length,
+    };
+    EventFrame {
+        session,
+        cursor,
+        turn,
+        item,
+        cause,
+        at,
+        event,
+    }
+}
+
+/// A failure of the log as a client gets it.
+pub(crate) fn log_error(error: &LogError) -> WireError {
+    let code = match error {
+        LogError::InvalidSubject | LogError::Exists(_) => ErrorCode::Invalid,
+        LogError::NotFound(_) => ErrorCode::NotFound,
+        LogError::Busy { .. } => ErrorCode::Busy,
+        LogError::Fenced(_) => ErrorCode::LeaseLost,
+        LogError::TooNew { .. } => ErrorCode::TooNew,
+        _ => ErrorCode::Storage,
+    };
+    let mut wire = WireError::new(code, error.to_string());
+    if let LogError::Busy {
+        holder: Some(holder),
+        ..
+    } = error
+    {
+        wire.holder = Some(Holder {
+            pid: holder.owner.pid,
+            host: holder.owner.host.clone(),
+        });
+    }
+    wire
+}

@@ -1,0 +1,328 @@
+//! A small client of the waist, an agent that does as its prompt says, and stores to run them on.
+
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use sessiond_engine::{
+    Agent, AgentError, AgentFactory, Emit, Engine, EngineConfig, Environment, Opening, TurnContext,
+    TurnReport,
+};
+use sessiond_log::Store;
+use sessiond_protocol::{
+    Accepted, AgentId, AgentInfo, Answer, ClientFrame, Content, Event, EventFrame, Hello, IfBusy,
+    Item, Mode, ModePolicy, OnDisconnect, Op, Outcome, Party, Permission, PermissionKind,
+    PermissionOption, PersistenceState, Replay, RequestBody, RequestFrame, RequestKind,
+    ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission, ToolCall, ToolContent,
+    ToolStatus, TurnId, TurnOutcome, Verdict, WireError, Workspace,
+};
+use sessiond_wire::Connection;
+
+/// A liveness bound, five times what anything here takes on a loaded machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Does what the words of its prompt say: `say:x`, `call`, `ask`, `hang`, `stubborn`, `fail`.
+pub(crate) struct Obedient;
+
+#[async_trait]
+impl AgentFactory for Obedient {
+    fn info(&self) -> AgentInfo {
+        let mode = |id: &str, policy| Mode {
+            id: id.into(),
+            name: id.into(),
+            description: id.into(),
+            policy,
+        };
+        AgentInfo {
+            id: AgentId {
+                name: "obedient".into(),
+                version: None,
+            },
+            modes: vec![
+                mode("ask", ModePolicy::Ask),
+                mode("auto", ModePolicy::Allow),
+            ],
+            commands: Vec::new(),
+        }
+    }
+
+    async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError> {
+        let known = opening.history.load().await?.len();
+        Ok(Box::new(ObedientSession { known }))
+    }
+}
+
+struct ObedientSession {
+    known: usize,
+}
+
+#[async_trait]
+impl Agent for ObedientSession {
+    async fn turn(
+        &mut self,
+        prompt: Vec<Content>,
+        context: &TurnContext,
+    ) -> Result<TurnReport, AgentError> {
+        let words: Vec<String> = prompt
+            .iter()
+            .filter_map(Content::as_text)
+            .flat_map(|text| text.split(' ').map(str::to_owned))
+            .collect();
+        for word in words {
+            match word.as_str() {
+                "known" => context.say(format!("{} items", self.known)).await?,
+                "call" => call(context).await?,
+                "ask" => ask(context).await?,
+                "hang" => context.cancelled().await,
+                "stubborn" => std::future::pending().await,
+                "fail" => return Err(AgentError::failed("as told")),
+                other => {
+                    let text = other.strip_prefix("say:").unwrap_or(other);
+                    context.say(text).await?;
+                }
+            }
+        }
+        Ok(TurnReport {
+            stop: Stop::EndTurn,
+            usage: None,
+        })
+    }
+}
+
+async fn call(context: &TurnContext) -> Result<(), AgentError> {
+    let mut call = ToolCall {
+        name: "tool".into(),
+        ..ToolCall::default()
+    };
+    call.status = ToolStatus::Running;
+    let id = context.start_call(call.clone()).await?;
+    context.emit(Emit::CallOutput(id, "out".into())).await?;
+    call.status = ToolStatus::Completed;
+    call.content = vec![ToolContent::text("out")];
+    Ok(context.emit(Emit::CallEnded(id, Box::new(call))).await?)
+}
+
+async fn ask(context: &TurnContext) -> Result<(), AgentError> {
+    let id = context
+        .start_call(ToolCall {
+            name: "tool".into(),
+            ..ToolCall::default()
+        })
+        .await?;
+    let options = PermissionKind::ALL.map(|kind| PermissionOption {
+        id: kind.id().into(),
+        name: kind.id().into(),
+        kind,
+    });
+    let question = Permission {
+        title: "May I?".into(),
+        tool: "tool".into(),
+        pattern: "all".into(),
+        options: options.to_vec(),
+    };
+    let outcome = context
+        .ask(Some(id), RequestBody::Permission(question))
+        .await?;
+    let mut call = ToolCall {
+        name: "tool".into(),
+        ..ToolCall::default()
+    };
+    call.status = match &outcome {
+        Outcome::Selected { option } if option.starts_with("allow") => ToolStatus::Completed,
+        _ => ToolStatus::Failed,
+    };
+    Ok(context.emit(Emit::CallEnded(id, Box::new(call))).await?)
+}
+
+struct Nowhere;
+
+impl Environment for Nowhere {
+    fn workspace(&self, _cwd: &Path) -> Workspace {
+        Workspace::default()
+    }
+
+    fn principal(&self) -> Option<String> {
+        None
+    }
+}
+
+/// An engine over a store, with the obedient agent.
+pub(crate) fn engine(store: Store) -> Engine {
+    let agent: Arc<dyn AgentFactory> = Arc::new(Obedient);
+    Engine::new(EngineConfig {
+        store,
+        persistence: PersistenceState::On,
+        agents: HashMap::from([("obedient".to_owned(), agent)]),
+        default_agent: "obedient".into(),
+        source: "test".into(),
+        environment: Arc::new(Nowhere),
+    })
+}
+
+/// A client of the waist.
+pub(crate) struct Client {
+    connection: Connection,
+    submitted: u64,
+    /// Every event so far.
+    pub(crate) events: Vec<EventFrame>,
+    /// Every request so far that is not closed.
+    pub(crate) requests: Vec<RequestFrame>,
+    /// Every error frame so far.
+    pub(crate) errors: Vec<WireError>,
+}
+
+impl Client {
+    pub(crate) async fn connect(engine: &Engine) -> Self {
+        let connection = engine.connect();
+        let client = Party {
+            name: "test".into(),
+            version: "1".into(),
+        };
+        connection
+            .send(ClientFrame::Hello(Hello {
+                versions: vec![1],
+                client,
+            }))
+            .await
+            .unwrap();
+        let welcome = tokio::time::timeout(DEADLINE, connection.recv())
+            .await
+            .unwrap();
+        assert!(
+            matches!(welcome, Some(ServerFrame::Welcome(_))),
+            "{welcome:?}"
+        );
+        let (events, requests, errors) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            connection,
+            submitted: 0,
+            events,
+            requests,
+            errors,
+        }
+    }
+
+    /// Submits, and waits for the receipt; what comes before it is kept.
+    pub(crate) async fn submit(&mut self, session: Option<SessionId>, op: Op) -> Verdict {
+        self.submitted += 1;
+        let id: sessiond_protocol::SubmissionId =
+            format!("s{}", self.submitted).try_into().unwrap();
+        let submission = Submission {
+            id: id.clone(),
+            session,
+            op,
+        };
+        self.connection
+            .send(ClientFrame::Submission(submission))
+            .await
+            .unwrap();
+        loop {
+            if let ServerFrame::Receipt(receipt) = self.next().await
+                && receipt.id == id
+            {
+                return receipt.result;
+            }
+        }
+    }
+
+    /// The next frame, kept where it is an event, a request or an error.
+    pub(crate) async fn next(&mut self) -> ServerFrame {
+        let frame = tokio::time::timeout(DEADLINE, self.connection.recv()).await;
+        let frame = frame
+            .expect("a frame in time")
+            .expect("the connection lives");
+        match &frame {
+            ServerFrame::Event(event) => self.events.push(event.clone()),
+            ServerFrame::Request(request) => self.requests.push(request.clone()),
+            ServerFrame::RequestClosed { id, .. } => self.requests.retain(|open| open.id != *id),
+            ServerFrame::Error { error, .. } => self.errors.push(error.clone()),
+            _ => {}
+        }
+        frame
+    }
+
+    pub(crate) async fn new_session(&mut self) -> SessionId {
+        let new = SessionNew {
+            id: None,
+            cwd: "/w".into(),
+            agent: None,
+            answers: vec![RequestKind::Permission],
+            on_disconnect: OnDisconnect::Cancel,
+        };
+        match self.submit(None, Op::SessionNew(new)).await {
+            Verdict::Accepted(Accepted::Session(view)) => view.session,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn resume(&mut self, session: SessionId, replay: Replay) -> Verdict {
+        let resume = SessionResume {
+            session,
+            cwd: None,
+            replay,
+            answers: vec![RequestKind::Permission],
+            on_disconnect: OnDisconnect::Cancel,
+        };
+        self.submit(None, Op::SessionResume(resume)).await
+    }
+
+    pub(crate) async fn start(&mut self, session: SessionId, prompt: &str) -> TurnId {
+        let input = vec![Content::text(prompt)];
+        let op = Op::TurnStart {
+            input,
+            if_busy: IfBusy::Queue,
+        };
+        match self.submit(Some(session), op).await {
+            Verdict::Accepted(Accepted::Turn { turn }) => turn,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Waits for the end of a turn.
+    pub(crate) async fn ended(&mut self, turn: TurnId) -> TurnOutcome {
+        loop {
+            let ended = self.events.iter().find_map(|frame| match &frame.event {
+                Event::TurnEnded(ended) if frame.turn == Some(turn) => Some(ended.outcome),
+                _ => None,
+            });
+            match ended {
+                Some(outcome) => return outcome,
+                None => drop(self.next().await),
+            }
+        }
+    }
+
+    /// A whole turn.
+    pub(crate) async fn turn(&mut self, session: SessionId, prompt: &str) -> TurnOutcome {
+        let turn = self.start(session, prompt).await;
+        self.ended(turn).await
+    }
+
+    /// Waits for a request.
+    pub(crate) async fn request(&mut self) -> RequestFrame {
+        while self.requests.is_empty() {
+            self.next().await;
+        }
+        self.requests.first().cloned().unwrap()
+    }
+
+    pub(crate) async fn answer(&mut self, request: &RequestFrame, outcome: Outcome) {
+        let (request, digest) = (request.id, request.digest.clone());
+        let answer = ClientFrame::Answer(Answer {
+            request,
+            digest,
+            outcome,
+        });
+        self.connection.send(answer).await.unwrap();
+    }
+
+    /// The texts of the agent, as the durable events have them.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let said = |frame: &EventFrame| match &frame.event {
+            Event::ItemEnded {
+                item: Item::AgentMessage { text, .. },
+            } => Some(text.clone()),
+            _ => None,
+        };
+        self.events.iter().filter_map(said).collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! Large data of records, kept once, out of line.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Doing, LogError, found};
+use crate::fs::{Fs, Replace, replace};
+use crate::keyring::Keyring;
+use crate::layout::Home;
+
+/// Data longer than this, in bytes, becomes a blob: lines stay short enough to be one write and to
+/// be read by anything.
+pub const INLINE_BYTES: usize = 64 * 1024;
+
+/// How the data of a record that names a blob begins.
+const REFERENCE: &str = "{\"$blob\":";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Reference {
+    #[serde(rename = "$blob")]
+    blob: BlobName,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct BlobName {
+    name: String,
+    key: String,
+    bytes: u64,
+}
+
+/// Whether the data of a line names a blob.
+pub(crate) fn is_reference(data: &str) -> bool {
+    data.starts_with(REFERENCE)
+}
+
+/// Whether data must go out of line: for its length, or because it reads like a reference.
+pub(crate) fn is_large(data: &str) -> bool {
+    data.len() > INLINE_BYTES || is_reference(data)
+}
+
+/// The blobs of one session.
+#[derive(Debug, Clone)]
+pub(crate) struct Blobs {
+    fs: Arc<dyn Fs>,
+    keys: Arc<Keyring>,
+    home: Home,
+}
+
+impl Blobs {
+    pub(crate) fn new(fs: Arc<dyn Fs>, keys: Arc<Keyring>, home: Home) -> Self {
+        Self { fs, keys, home }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.blobs().join(name)
+    }
+
+    /// Puts `data` on stable storage and answers the data of the record that names it.
+    ///
+    /// A blob that is there already is written again: it may be the leftover of a failed sync,
+    /// which a second sync would not notice (durability rule 4).
+    pub(crate) fn keep(&self, data: &str) -> Result<String, LogError> {
+        let (id, key) = self.keys.current()?;
+        let name = blake3::keyed_hash(&key, data.as_bytes()).to_hex().to_string();
+        let dir = self.home.blobs();
+        if found(self.fs.stat(&dir)).doing("look up", &dir)?.is_none() {
+            self.fs.make_dir(&dir).doing("create", &dir)?;
+        }
+        self.fs.sync_dir(self.home.root()).doing("sync", self.home.root())?;
+        let path = self.path(&name);
+        replace(self.fs.as_ref(), &path, data.as_bytes(), Replace::Durable)
+            .doing("write", &path)?;
+        let bytes = data.len();
+        // Both texts are hexadecimal digits: nothing to escape.
+        Ok(format!("{REFERENCE}{{\"name\":\"{name}\",\"key\":\"{id}\",\"bytes\":{bytes}}}}}"))
+    }
+
+    /// The data that `reference` names; `None` when it is missing or another.
+    pub(crate) fn load(&self, reference: &str) -> Result<Option<String>, LogError> {
+        let Ok(Reference { blob }) = serde_json::from_str::<Reference>(reference) else {
+            return Ok(None);
+        };
+        let digits = blob.name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if !digits || blob.name.len() != blake3::OUT_LEN * 2 {
+            return Ok(None);
+        }
+        let Some(key) = self.keys.get(&blob.key)? else { return Ok(None) };
+        let path = self.path(&blob.name);
+        let range = 0..blob.bytes.saturating_add(1);
+        let Some(bytes) = found(self.fs.read(&path, range)).doing("read", &path)? else {
+            return Ok(None);
+        };
+        let same = blake3::keyed_hash(&key, &bytes).to_hex().as_str() == blob.name;
+        let data = String::from_utf8(bytes).ok();
+        Ok(data.filter(|d| same && d.len() as u64 == blob.bytes))
+    }
+}

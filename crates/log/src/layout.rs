@@ -1,0 +1,76 @@
+//! Where things lie in a store. Names are built from validated parts only (LOG-13).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::subject::Subject;
+
+pub(crate) const STORE: &str = "STORE";
+pub(crate) const SESSIONS: &str = "sessions";
+pub(crate) const OPEN: &str = "open";
+pub(crate) const KEYS: &str = "keys";
+
+/// The directory of one session.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    root: PathBuf,
+    open: PathBuf,
+}
+
+impl Home {
+    pub(crate) fn of(subject: &Subject) -> Self {
+        let name = subject.as_ref();
+        Self { root: Path::new(SESSIONS).join(name), open: Path::new(OPEN).join(name) }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.root.join("LOCK")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.root.join("log")
+    }
+
+    pub(crate) fn segment(&self, name: &str) -> PathBuf {
+        self.log().join(name)
+    }
+
+    pub(crate) fn blobs(&self) -> PathBuf {
+        self.root.join("blobs")
+    }
+
+    pub(crate) fn torn(&self) -> PathBuf {
+        self.root.join("torn")
+    }
+
+    /// The owner record: outside of the session's directory, because taking a lease for a load
+    /// changes nothing there (RESUME-3).
+    pub(crate) fn owner(&self) -> &Path {
+        &self.open
+    }
+}
+
+/// Name of a segment file: `<8-digit number>-<20-digit first seq>.jsonl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SegmentName {
+    pub(crate) number: u32,
+    pub(crate) first_seq: u64,
+}
+
+impl SegmentName {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let (number, first_seq) = name.strip_suffix(".jsonl")?.split_once('-')?;
+        let parsed = Self { number: number.parse().ok()?, first_seq: first_seq.parse().ok()? };
+        (parsed.to_string() == name).then_some(parsed)
+    }
+}
+
+impl fmt::Display for SegmentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08}-{:020}.jsonl", self.number, self.first_seq)
+    }
+}

@@ -1,0 +1,147 @@
+//! Reads a log: finds its segments, links them, walks through them.
+
+use crate::blob::Blobs;
+use crate::chain::{Chain, Found};
+use crate::error::{Doing, LogError, found};
+use crate::fs::Fs;
+use crate::header::{FORMAT, HEADER_BYTES, Header, Tail};
+use crate::layout::{Home, SegmentName};
+use crate::line::VERSION;
+use crate::piece::{first_piece, pieces};
+use crate::record::{Record, RecordView};
+use crate::scan::{Damage, DamageReason, Scan};
+use crate::subject::Subject;
+use crate::walk::{IsLast, Walk};
+
+/// How much of a segment a look at the first record reads: the header and one longest line.
+const HEAD_BYTES: u64 = HEADER_BYTES + 2 * crate::blob::INLINE_BYTES as u64;
+
+/// What a poisoned writer leaves to the next one of its lease: the log ends at what was synced,
+/// plus the lines that were acknowledged as written (LOG-6).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Carry {
+    pub(crate) tail: Option<Tail>,
+    pub(crate) lines: Vec<u8>,
+}
+
+/// Reads the log of one subject.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) fs: &'a dyn Fs,
+    pub(crate) subject: &'a Subject,
+    pub(crate) home: &'a Home,
+    pub(crate) blobs: &'a Blobs,
+}
+
+/// The segment files of a log, ordered by name.
+pub(crate) fn segments(fs: &dyn Fs, home: &Home) -> Result<Vec<SegmentName>, LogError> {
+    let dir = home.log();
+    let names = found(fs.list(&dir)).doing("list", &dir)?.unwrap_or_default();
+    let mut names: Vec<_> = names.iter().filter_map(|n| SegmentName::parse(n)).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+impl Reader<'_> {
+    /// Hands each record to `visit`; the answer has no records itself. One segment at a time is
+    /// in memory.
+    pub(crate) fn scan(
+        &self,
+        carry: Option<&Carry>,
+        visit: &mut dyn FnMut(RecordView<'_>),
+    ) -> Result<Scan, LogError> {
+        let mut walk = Walk::new(self.blobs, visit);
+        let mut chain = self.chain(&mut walk.scan)?;
+        match carry.map(|c| &c.tail) {
+            Some(Some(tail)) => chain.end_at(tail),
+            Some(None) => chain.clear(),
+            None => {}
+        }
+        let last = chain.parts.len().saturating_sub(1);
+        for (index, part) in chain.parts.iter().enumerate() {
+            let path = self.home.segment(&part.found.name.to_string());
+            let end = part.limit.unwrap_or(u64::MAX);
+            let bytes = self.fs.read(&path, 0..end).doing("read", &path)?;
+            walk.segment(part, &bytes, if index == last { IsLast::Yes } else { IsLast::No });
+        }
+        walk.scan.stale.append(&mut chain.stale);
+        if let Some(carry) = carry {
+            walk.carried(&carry.lines);
+        }
+        walk.finish()
+    }
+
+    /// The records as well.
+    pub(crate) fn collect(&self, carry: Option<&Carry>) -> Result<Scan, LogError> {
+        let mut records = Vec::new();
+        let mut scan = self.scan(carry, &mut |record| records.push(record.to_record()))?;
+        scan.records = records;
+        Ok(scan)
+    }
+
+    /// The first record, from the head of the first segment when that is whole (LOG-2).
+    pub(crate) fn head(&self) -> Result<Option<Record>, LogError> {
+        let chain = self.chain(&mut Scan::default())?;
+        let Some(first) = chain.parts.first() else {
+            return Ok(None);
+        };
+        let path = self.home.segment(&first.found.name.to_string());
+        let end = first.limit.unwrap_or(u64::MAX).min(HEAD_BYTES);
+        let bytes = self.fs.read(&path, 0..end).doing("read", &path)?;
+        let mut lines = pieces(&bytes).into_iter().map_while(|p| p.line.ok());
+        if let Some(header) = lines.next()
+            && let Some(record) = lines.next()
+            && first.found.header.as_ref().is_some_and(|h| h.epoch == record.epoch)
+            && record.prev == header.crc
+            && record.seq == Some(1)
+            && !crate::blob::is_reference(record.data)
+        {
+            return Ok(Some(RecordView::of(&record, 1, record.data).to_record()));
+        }
+        let mut first = None;
+        self.scan(None, &mut |record| {
+            first.get_or_insert_with(|| record.to_record());
+        })?;
+        Ok(first)
+    }
+
+    /// The segments that make up the log.
+    fn chain(&self, scan: &mut Scan) -> Result<Chain, LogError> {
+        let mut files = Vec::new();
+        for name in segments(self.fs, self.home)? {
+            scan.last_number = name.number;
+            if let Some(found) = self.look(name, scan)? {
+                files.push(found);
+            }
+        }
+        Ok(Chain::of(files))
+    }
+
+    /// Looks at the head of a segment file; `None` when it holds nothing of this log.
+    fn look(&self, name: SegmentName, scan: &mut Scan) -> Result<Option<Found>, LogError> {
+        let path = self.home.segment(&name.to_string());
+        let bytes = self.fs.stat(&path).doing("look up", &path)?.bytes;
+        if bytes == 0 {
+            // Created by a writer that died before its header, or sealed to nothing.
+            return Ok(None);
+        }
+        let head = self.fs.read(&path, 0..HEADER_BYTES).doing("read", &path)?;
+        let line = first_piece(&head).and_then(|piece| piece.line.ok());
+        let Some(header) = line.as_ref().and_then(Header::parse) else {
+            return Ok(Some(Found { name, bytes, header: None }));
+        };
+        if header.session != *self.subject || header.number != name.number {
+            // A file of another log, or under another's name.
+            let (segment, offset, length) = (name.to_string(), 0, bytes);
+            let (after_seq, reason) = (0, DamageReason::Envelope);
+            scan.damage.push(Damage { segment, offset, length, after_seq, reason });
+            return Ok(None);
+        }
+        scan.highest_epoch = scan.highest_epoch.max(header.epoch);
+        let version = line.map_or(VERSION, |l| l.version);
+        if header.format > FORMAT || version > VERSION {
+            scan.saw_newer(header.format.max(version));
+        }
+        Ok(Some(Found { name, bytes, header: Some(header) }))
+    }
+}

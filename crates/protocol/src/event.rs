@@ -1,0 +1,362 @@
+//! Events: what happened in a session. One type for live and stored (LOG-1).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Content, Cursor, Grant, Item, ItemId, ItemKind, Outcome, RequestBody, RequestId, SessionId,
+    SessionOpened, SubmissionId, ToolCall, TurnId, WireError,
+};
+
+/// An event with all that places it. Durable ones carry a cursor; an event without one is
+/// ephemeral, or provisional: said at a load about what the next append will record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EventFrame {
+    /// The session.
+    pub session: SessionId,
+    /// Its place in the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+    /// The turn it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    /// The item it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemId>,
+    /// The submission that caused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<SubmissionId>,
+    /// When it was recorded, RFC 3339; durable events only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum Event {
+    /// The session began: its header.
+    #[serde(rename = "session.opened")]
+    SessionOpened(Box<SessionOpened>),
+    /// Something about the session changed.
+    #[serde(rename = "session.changed")]
+    SessionChanged(SessionChanged),
+    /// The session was closed; it can be resumed.
+    #[serde(rename = "session.closed")]
+    SessionClosed {},
+    /// Input waits for the active turn to end.
+    #[serde(rename = "turn.queued")]
+    TurnQueued {
+        /// The input.
+        input: Vec<Content>,
+    },
+    /// A turn began.
+    #[serde(rename = "turn.started")]
+    TurnStarted {
+        /// The clear, rewind or compaction in force; the header otherwise.
+        base: Cursor,
+        /// What the turn runs with.
+        config: TurnConfig,
+    },
+    /// A turn ended: exactly once, after all else of it (SQEQ-3).
+    #[serde(rename = "turn.ended")]
+    TurnEnded(TurnEnded),
+    /// An item began. Durable for tool calls, ephemeral for streamed text.
+    #[serde(rename = "item.started")]
+    ItemStarted {
+        /// The item as it begins.
+        item: Item,
+    },
+    /// Text that was shown and is now stored, while the item still streams (LOG-17).
+    #[serde(rename = "item.partial")]
+    ItemPartial {
+        /// What kind of item it will be.
+        kind: ItemKind,
+        /// Where in the item's text this begins, in bytes.
+        offset: u64,
+        /// The text since the partial before.
+        text: String,
+    },
+    /// A tool call changed.
+    #[serde(rename = "item.changed")]
+    ItemChanged {
+        /// The call, whole.
+        call: Box<ToolCall>,
+    },
+    /// An item ended: the whole of it.
+    #[serde(rename = "item.ended")]
+    ItemEnded {
+        /// The item.
+        item: Item,
+    },
+    /// More text of an item that streams. Never stored.
+    #[serde(rename = "item.delta")]
+    ItemDelta {
+        /// Which of the item's texts.
+        stream: Stream,
+        /// Where in it this begins, in bytes (WIRE-9).
+        offset: u64,
+        /// The text.
+        text: String,
+    },
+    /// The agent asked the controlling client.
+    #[serde(rename = "request.opened")]
+    RequestOpened {
+        /// The request.
+        request: RequestId,
+        /// What is asked.
+        body: RequestBody,
+        /// Digest of the payload; an answer repeats it (WIRE-8).
+        digest: String,
+    },
+    /// The question is settled.
+    #[serde(rename = "request.closed")]
+    RequestClosed {
+        /// The request.
+        request: RequestId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// What the session's context and money stand at.
+    #[serde(rename = "usage")]
+    Usage(Usage),
+    /// Something the user should know that is not part of the conversation.
+    #[serde(rename = "notice")]
+    Notice {
+        /// How bad.
+        severity: Severity,
+        /// One line.
+        title: String,
+    },
+    /// A place of the log that cannot be read (LOG-4).
+    #[serde(rename = "damage")]
+    Damage {
+        /// The segment file's name.
+        segment: String,
+        /// Where in it, in bytes.
+        offset: u64,
+        /// How many bytes.
+        length: u64,
+    },
+    /// A structural mark.
+    #[serde(rename = "marker")]
+    Marker(Marker),
+    /// A durable event that this version does not know: kept, and passed over (LOG-11).
+    #[serde(untagged)]
+    Unknown(Value),
+}
+
+impl Event {
+    /// The event's type, as it stands in a record's `kind`.
+    pub fn kind(&self) -> &str {
+        match self {
+            Event::SessionOpened(_) => "session.opened",
+            Event::SessionChanged(_) => "session.changed",
+            Event::SessionClosed {} => "session.closed",
+            Event::TurnQueued { .. } => "turn.queued",
+            Event::TurnStarted { .. } => "turn.started",
+            Event::TurnEnded(_) => "turn.ended",
+            Event::ItemStarted { .. } => "item.started",
+            Event::ItemPartial { .. } => "item.partial",
+            Event::ItemChanged { .. } => "item.changed",
+            Event::ItemEnded { .. } => "item.ended",
+            Event::ItemDelta { .. } => "item.delta",
+            Event::RequestOpened { .. } => "request.opened",
+            Event::RequestClosed { .. } => "request.closed",
+            Event::Usage(_) => "usage",
+            Event::Notice { .. } => "notice",
+            Event::Damage { .. } => "damage",
+            Event::Marker(_) => "marker",
+            Event::Unknown(value) => value
+                .get("type")
+                .and_then(Value::as_str)
+                .unwrap_or("unknown"),
+        }
+    }
+
+    /// What its record needs before anything depends on it (contract.md "written when").
+    pub fn persistence(&self) -> Persistence {
+        match self {
+            Event::ItemDelta { .. } => Persistence::Never,
+            Event::ItemStarted {
+                item: Item::ToolCall(_),
+            } => Persistence::Synced,
+            Event::ItemStarted { .. } => Persistence::Never,
+            Event::SessionOpened(_)
+            | Event::TurnStarted { .. }
+            | Event::RequestOpened { .. }
+            | Event::RequestClosed { .. }
+            | Event::TurnEnded(_)
+            | Event::Marker(_)
+            | Event::SessionClosed {} => Persistence::Synced,
+            Event::SessionChanged(_)
+            | Event::TurnQueued { .. }
+            | Event::ItemPartial { .. }
+            | Event::ItemChanged { .. }
+            | Event::ItemEnded { .. }
+            | Event::Usage(_)
+            | Event::Notice { .. }
+            | Event::Damage { .. }
+            | Event::Unknown(_) => Persistence::Written,
+        }
+    }
+}
+
+/// How an event is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence {
+    /// Not at all.
+    Never,
+    /// Written; on stable storage with the next synced one.
+    Written,
+    /// On stable storage before anything depends on it (LOG-5).
+    Synced,
+}
+
+/// What changed about a session; absent members did not.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SessionChanged {
+    /// The title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Who chose the title; a user's is never overwritten by another's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub titled_by: Option<Titler>,
+    /// The mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+}
+
+/// Who chose a title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Titler {
+    /// Made from the first prompt.
+    Prompt,
+    /// The agent.
+    Agent,
+    /// The user.
+    User,
+}
+
+/// What a turn runs with; unknown is null.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnConfig {
+    /// The agent's configured name.
+    pub agent: String,
+    /// The agent's version.
+    pub version: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The mode.
+    pub mode: Option<String>,
+    /// The working directory.
+    pub cwd: String,
+    /// Counts changes of policy: mode and grants.
+    pub policy: u64,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnEnded {
+    /// In one word.
+    pub outcome: TurnOutcome,
+    /// Why the agent stopped, where it said.
+    pub stop: Option<Stop>,
+    /// What was used in the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The cursor to resume, fork or rewind to (SQEQ-5).
+    pub bookmark: Cursor,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<WireError>,
+}
+
+/// How a turn ended, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnOutcome {
+    /// The agent said all it had to.
+    Completed,
+    /// Somebody stopped it.
+    Cancelled,
+    /// It failed.
+    Failed,
+    /// The process died under it.
+    Interrupted,
+    /// It waited in the queue and never began.
+    NotRun,
+}
+
+/// Why an agent stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// It was done.
+    EndTurn,
+    /// Out of output tokens.
+    MaxTokens,
+    /// Out of model requests.
+    MaxRequests,
+    /// It would not.
+    Refusal,
+}
+
+/// Which text of an item a delta continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// The text of a message or thought.
+    Text,
+    /// The output of a tool.
+    Output,
+}
+
+/// Context and cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// Tokens in the context now.
+    pub used: u64,
+    /// Tokens it can hold.
+    pub size: u64,
+    /// Tokens read in the turn.
+    #[serde(default)]
+    pub input: u64,
+    /// Tokens written in the turn.
+    #[serde(default)]
+    pub output: u64,
+}
+
+/// How bad a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Look at it.
+    Warning,
+    /// It broke.
+    Error,
+}
+
+/// A structural mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "marker", rename_all = "snake_case")]
+pub enum Marker {
+    /// The user allowed or refused something for good.
+    Grant {
+        /// What.
+        grant: Grant,
+    },
+    /// The agent's own record: its session id in its own store, or the like.
+    Native {
+        /// The agent's name for it.
+        name: String,
+        /// The value.
+        value: String,
+    },
+}

@@ -1,0 +1,68 @@
+//! The waist of sessiond: one set of types between every face and the engine.
+//!
+//! A client sends [`ClientFrame`]s (above all [`Submission`]s, each with an [`Op`]) and gets
+//! [`ServerFrame`]s (above all [`EventFrame`]s, each with an [`Event`]). The durable events of a
+//! session are its log: replaying them and living through them give the same [`History`] and
+//! the same [`Standing`].
+//!
+//! What this crate is not: it opens no file, reads no clock, mints no id and knows no foreign
+//! protocol. ACP, Claude and Codex shapes live in the crates of those names.
+//!
+//! # Invariants
+//! - One [`Event`] type serves live delivery and storage; [`Event::persistence`] alone says how
+//!   each kind is kept.
+//! - An unknown durable event is kept as it is and passed over, never an error (LOG-11).
+//! - Ids are validated when they are made: no text from the wire becomes a path unparsed (LOG-13).
+//!
+//! ```
+//! use sessiond_protocol::{ClientFrame, Hello, Party, decode, encode};
+//!
+//! let client = Party { name: "demo".into(), version: "1".into() };
+//! let line = encode(&ClientFrame::Hello(Hello { versions: vec![1], client }))?;
+//! assert!(line.starts_with(r#"{"v":1,"type":"hello""#));
+//! assert!(matches!(decode(&line)?, ClientFrame::Hello(_)));
+//! # Ok::<(), sessiond_protocol::BadFrame>(())
+//! ```
+
+mod error;
+mod event;
+mod frame;
+mod history;
+mod ids;
+mod item;
+pub mod limits;
+mod op;
+mod request;
+mod session;
+mod standing;
+mod summary;
+
+pub use error::{ErrorCode, Holder, WireError};
+pub use event::{
+    Event, EventFrame, Marker, Persistence, SessionChanged, Severity, Stop, Stream, Titler,
+    TurnConfig, TurnEnded, TurnOutcome, Usage,
+};
+pub use frame::{
+    Answer, BadFrame, ClientFrame, Hello, Party, PersistenceState, Receipt, RequestFrame,
+    ServerFrame, Submission, VERSION, Verdict, Welcome, decode, encode,
+};
+pub use history::History;
+pub use ids::{Cursor, InvalidId, ItemId, RequestId, SessionId, SubmissionId, TurnId};
+pub use item::{
+    Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus, ToolCall,
+    ToolContent, ToolKind, ToolStatus,
+};
+pub use limits::Limits;
+pub use op::{
+    Accepted, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList, SessionNew, SessionResume,
+};
+pub use request::{
+    Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, RequestKind,
+    TerminalOp,
+};
+pub use session::{
+    AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Mode, ModePolicy,
+    SessionOpened, SessionView, Start, Summary, Workspace,
+};
+pub use standing::{OpenItem, OpenRequest, Standing, WaitingTurn, prompt_item};
+pub use summary::SummaryFold;

@@ -1,0 +1,43 @@
+//! Limits: every bound that a client can run into, in one place (WIRE-4). A welcome frame says them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Longest frame accepted, in bytes. Prompts carry images and whole files.
+pub const FRAME_BYTES: usize = 64 << 20;
+
+/// Turns that may wait behind the active one. An editor that queues more has lost its user.
+pub const QUEUED_TURNS: usize = 16;
+
+/// Sessions on a page of a list.
+pub const PAGE_SESSIONS: u32 = 100;
+
+/// Events on a page of a read.
+pub const PAGE_EVENTS: u32 = 1000;
+
+/// Longest title in characters; longer ones are cut.
+pub const TITLE_CHARS: usize = 80;
+
+/// The limits as a welcome frame tells them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// [`FRAME_BYTES`].
+    pub frame_bytes: u64,
+    /// [`QUEUED_TURNS`].
+    pub queued_turns: u64,
+    /// [`PAGE_SESSIONS`].
+    pub page_sessions: u32,
+    /// [`PAGE_EVENTS`].
+    pub page_events: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            frame_bytes: FRAME_BYTES as u64,
+            queued_turns: QUEUED_TURNS as u64,
+            page_sessions: PAGE_SESSIONS,
+            page_events: PAGE_EVENTS,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Operations: what a client asks of sessiond.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Content, Cursor, RequestKind, SessionId, SessionView, Summary, TurnId};
+
+/// What a submission asks for. The session it is about stands beside it, where there is one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum Op {
+    /// Make a session and attach to it as its controller.
+    #[serde(rename = "session.new")]
+    SessionNew(SessionNew),
+    /// Attach to a stored session.
+    #[serde(rename = "session.resume")]
+    SessionResume(SessionResume),
+    /// One page of the sessions, newest first.
+    #[serde(rename = "session.list")]
+    SessionList(SessionList),
+    /// One page of a session's durable events, without attaching.
+    #[serde(rename = "session.read")]
+    SessionRead {
+        /// Events after this one.
+        #[serde(default)]
+        after: Cursor,
+        /// At most so many; at most [`crate::limits::PAGE_EVENTS`].
+        #[serde(default)]
+        limit: Option<u32>,
+    },
+    /// Change the mode.
+    #[serde(rename = "session.configure")]
+    SessionConfigure {
+        /// The mode's id.
+        mode: String,
+    },
+    /// End the turns of a session and let go of it; it stays resumable.
+    #[serde(rename = "session.close")]
+    SessionClose {},
+    /// Begin a turn.
+    #[serde(rename = "turn.start")]
+    TurnStart {
+        /// What the user says.
+        input: Vec<Content>,
+        /// What to do while another turn is active.
+        #[serde(default)]
+        if_busy: IfBusy,
+    },
+    /// Stop the active turn (SQEQ-3); with none active nothing happens (SQEQ-4).
+    #[serde(rename = "turn.interrupt")]
+    TurnInterrupt {
+        /// Only this turn; the active one otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnId>,
+        /// What becomes of the turns that wait.
+        #[serde(default)]
+        queued: Queued,
+    },
+}
+
+/// What `session.new` takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionNew {
+    /// The id, if the client wants to choose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<SessionId>,
+    /// The working directory, absolute.
+    pub cwd: String,
+    /// The agent's configured name; the default one otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The kinds of request this client answers.
+    #[serde(default = "answers_by_default")]
+    pub answers: Vec<RequestKind>,
+    /// What becomes of a running turn when this client goes.
+    #[serde(default)]
+    pub on_disconnect: OnDisconnect,
+}
+
+/// What `session.resume` takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionResume {
+    /// The session.
+    pub session: SessionId,
+    /// The working directory, absolute, if it shall not be the recorded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What of the past to send.
+    #[serde(default)]
+    pub replay: Replay,
+    /// The kinds of request this client answers.
+    #[serde(default = "answers_by_default")]
+    pub answers: Vec<RequestKind>,
+    /// What becomes of a running turn when this client goes.
+    #[serde(default)]
+    pub on_disconnect: OnDisconnect,
+}
+
+fn answers_by_default() -> Vec<RequestKind> {
+    vec![RequestKind::Permission]
+}
+
+/// What `session.list` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SessionList {
+    /// Only sessions of exactly this working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Where the page before ended: its `next`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// At most so many; at most [`crate::limits::PAGE_SESSIONS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// What of the past an attach gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Replay {
+    /// Nothing.
+    #[default]
+    None,
+    /// All durable events.
+    All,
+    /// The durable events after a cursor.
+    After(Cursor),
+}
+
+/// What becomes of a running turn when its controller goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDisconnect {
+    /// It is cancelled.
+    #[default]
+    Cancel,
+    /// It runs to its end, as do the turns that wait.
+    Finish,
+}
+
+/// What `turn.start` does while another turn is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IfBusy {
+    /// Answer `turn_active`.
+    #[default]
+    Reject,
+    /// Wait, in order, at most [`crate::limits::QUEUED_TURNS`].
+    Queue,
+}
+
+/// What an interrupt does to the turns that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queued {
+    /// They stay and the next one begins.
+    #[default]
+    Keep,
+    /// They end as cancelled too.
+    Cancel,
+}
+
+/// What a receipt says about an accepted submission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Accepted {
+    /// new, resume: the session as it stands.
+    Session(Box<SessionView>),
+    /// start: the turn's id.
+    Turn {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// list.
+    Sessions {
+        /// The page.
+        sessions: Vec<Summary>,
+        /// Where the next page begins; none at the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<String>,
+    },
+    /// read: event frames, as they stand in the log.
+    Events {
+        /// The page.
+        events: Vec<Value>,
+        /// Where the next page begins; none at the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cursor>,
+    },
+    /// Anything else.
+    Done {},
+}

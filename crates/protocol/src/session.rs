@@ -1,0 +1,202 @@
+//! What is known of a session beside its conversation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Cursor, Item, ItemId, SessionId, TurnId};
+
+/// The session header: the first record of every log (LOG-2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionOpened {
+    /// How the run started (RESUME-1).
+    pub start: Start,
+    /// The session's id.
+    pub id: SessionId,
+    /// Version of the record format.
+    pub format: u32,
+    /// Program and version that made it.
+    pub program: String,
+    /// Which face made it: acp, exec, sqeq …
+    pub source: String,
+    /// The working directory, absolute, as the client gave it.
+    pub cwd: String,
+    /// Roots beside `cwd`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<String>,
+    /// The agent behind it.
+    pub agent: AgentId,
+    /// The model, where known.
+    pub model: Option<String>,
+    /// Digest of the base instructions, where there are any.
+    pub instructions: Option<String>,
+    /// The mode it began in.
+    pub mode: Option<String>,
+    /// Whose session it is; none is explicit.
+    pub principal: Option<String>,
+    /// Where it works.
+    pub workspace: Workspace,
+    /// The session it was forked from.
+    pub parent: Option<ForkPoint>,
+}
+
+/// How a run of a session started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Empty.
+    New,
+    /// From another session's history.
+    Forked,
+    /// From a foreign transcript.
+    Imported,
+}
+
+/// Where a fork left its parent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForkPoint {
+    /// The parent.
+    pub session: SessionId,
+    /// The last event they share.
+    pub at: Cursor,
+}
+
+/// Which agent, which version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentId {
+    /// The configured name.
+    pub name: String,
+    /// Its version, where known.
+    pub version: Option<String>,
+}
+
+/// The place a session works in, as it was found when the session was made.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Workspace {
+    /// `cwd` with all links resolved; none when it does not exist.
+    pub root: Option<String>,
+    /// Identity of the repository: the canonical path of its common git directory.
+    pub repository: Option<String>,
+    /// The worktree's top.
+    pub worktree: Option<String>,
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+}
+
+/// A mode of an agent, and what it means for policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mode {
+    /// Its id.
+    pub id: String,
+    /// What people read.
+    pub name: String,
+    /// One line about it.
+    pub description: String,
+    /// What happens to a tool call that asks for permission.
+    pub policy: ModePolicy,
+}
+
+/// What a mode does with permission questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModePolicy {
+    /// Ask the user.
+    Ask,
+    /// Allow without asking.
+    Allow,
+    /// Refuse without asking.
+    Deny,
+}
+
+/// A slash command an agent understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Command {
+    /// Its name, without the slash.
+    pub name: String,
+    /// One line about it.
+    pub description: String,
+    /// What follows the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// What an agent offers; known before a session is opened on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentInfo {
+    /// Which agent.
+    pub id: AgentId,
+    /// Its modes; the first is the default.
+    pub modes: Vec<Mode>,
+    /// Its slash commands.
+    pub commands: Vec<Command>,
+}
+
+/// A session as a client sees it at attach: what is not conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionView {
+    /// The session.
+    pub session: SessionId,
+    /// Its working directory.
+    pub cwd: String,
+    /// Its title, once it has one.
+    pub title: Option<String>,
+    /// The agent with its modes and commands.
+    pub agent: AgentInfo,
+    /// The mode in force.
+    pub mode: Option<String>,
+    /// The newest durable event.
+    pub cursor: Cursor,
+}
+
+/// A session as a list shows it: the fold that an index stores (LOG-1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// The session.
+    pub session: SessionId,
+    /// Its working directory.
+    pub cwd: String,
+    /// Its title, once it has one.
+    pub title: Option<String>,
+    /// The agent.
+    pub agent: String,
+    /// When it was made, RFC 3339.
+    pub created_at: String,
+    /// Time of its newest message, RFC 3339 (LOG-14).
+    pub updated_at: String,
+    /// Number of turns that began.
+    pub turns: u64,
+    /// Number of damaged places in its log.
+    #[serde(default)]
+    pub damage: u64,
+}
+
+/// A grant: what a session's user allowed or refused for good (policy = mode + grants).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Grant {
+    /// The tool.
+    pub tool: String,
+    /// Exactly what it may or may not touch.
+    pub pattern: String,
+    /// The decision.
+    pub effect: GrantEffect,
+}
+
+/// What a grant decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantEffect {
+    /// It may run.
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+/// A part of a conversation as an agent gets it when it is opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryItem {
+    /// The item's id.
+    pub id: ItemId,
+    /// The turn it belongs to.
+    pub turn: Option<TurnId>,
+    /// The item, closed.
+    pub item: Item,
+}

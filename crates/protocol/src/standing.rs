@@ -1,0 +1,319 @@
+//! How a session stands: what is in force and what is open. A fold of the durable events that
+//! keeps no history, so its size does not grow with the session's length.
+
+use crate::{
+    Content, Cursor, ErrorCode, Event, EventFrame, Finish, Grant, GrantEffect, Item, ItemId,
+    ItemKind, Marker, Outcome, RequestBody, RequestId, SessionChanged, SessionId, SessionOpened,
+    SubmissionId, Titler, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnId, TurnOutcome,
+    WireError,
+};
+
+/// An item that has begun and not ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenItem {
+    /// Its id.
+    pub id: ItemId,
+    /// Its turn.
+    pub turn: Option<TurnId>,
+    /// What of it is known.
+    pub item: Item,
+    /// Tool calls: what of its output was stored while it ran.
+    pub output: String,
+}
+
+/// A request that has been asked and not settled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenRequest {
+    /// Its id.
+    pub id: RequestId,
+    /// Its turn.
+    pub turn: Option<TurnId>,
+    /// The item it is about.
+    pub item: Option<ItemId>,
+    /// What is asked.
+    pub body: RequestBody,
+    /// Digest of the payload.
+    pub digest: String,
+}
+
+/// A turn that waits behind the active one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitingTurn {
+    /// The turn.
+    pub id: TurnId,
+    /// The submission that asked for it.
+    pub cause: Option<SubmissionId>,
+    /// What the user said.
+    pub input: Vec<Content>,
+}
+
+/// How a session stands after its newest event.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Standing {
+    /// The header; none only where the log's beginning is damaged.
+    pub header: Option<SessionOpened>,
+    /// The title.
+    pub title: Option<String>,
+    /// Who chose the title.
+    pub titled_by: Option<Titler>,
+    /// The mode.
+    pub mode: Option<String>,
+    /// What was allowed and refused for good, oldest first.
+    pub grants: Vec<Grant>,
+    /// Counts changes of mode and grants.
+    pub policy: u64,
+    /// The newest durable event.
+    pub cursor: Cursor,
+    /// The header, clear, rewind or compaction in force.
+    pub base: Cursor,
+    /// The active turn.
+    pub active: Option<TurnId>,
+    /// The turns that wait, in order.
+    pub waiting: Vec<WaitingTurn>,
+    /// The items that are open, in the order they began.
+    pub open: Vec<OpenItem>,
+    /// The requests that are open, in the order they were asked.
+    pub requests: Vec<OpenRequest>,
+}
+
+impl Standing {
+    /// Takes in the next durable event. Events without a cursor are not part of the fold.
+    pub fn apply(&mut self, frame: &EventFrame) {
+        let Some(cursor) = frame.cursor else { return };
+        self.cursor = cursor;
+        match &frame.event {
+            Event::SessionOpened(header) => self.opened(header, cursor),
+            Event::SessionChanged(change) => self.changed(change),
+            Event::TurnQueued { input } => {
+                if let Some(id) = frame.turn {
+                    let cause = frame.cause.clone();
+                    self.waiting.push(WaitingTurn {
+                        id,
+                        cause,
+                        input: input.clone(),
+                    });
+                }
+            }
+            Event::TurnStarted { .. } => {
+                self.active = frame.turn;
+                self.waiting
+                    .retain(|waiting| Some(waiting.id) != frame.turn);
+            }
+            Event::TurnEnded(_) => {
+                self.waiting
+                    .retain(|waiting| Some(waiting.id) != frame.turn);
+                if self.active == frame.turn {
+                    self.active = None;
+                }
+            }
+            Event::ItemStarted { item } => self.begin(frame, item.clone()),
+            Event::ItemPartial { kind, text, .. } => self.partial(frame, *kind, text),
+            Event::ItemChanged { call } => {
+                if let Some(open) = self.open_mut(frame.item) {
+                    open.item = Item::ToolCall(call.clone());
+                }
+            }
+            Event::ItemEnded { .. } => self.open.retain(|open| Some(open.id) != frame.item),
+            Event::RequestOpened {
+                request,
+                body,
+                digest,
+            } => self.requests.push(OpenRequest {
+                id: *request,
+                turn: frame.turn,
+                item: frame.item,
+                body: body.clone(),
+                digest: digest.clone(),
+            }),
+            Event::RequestClosed { request, .. } => self.requests.retain(|r| r.id != *request),
+            Event::Marker(Marker::Grant { grant }) => {
+                self.grants.push(grant.clone());
+                self.policy += 1;
+            }
+            Event::Marker(Marker::Native { .. })
+            | Event::SessionClosed {}
+            | Event::ItemDelta { .. }
+            | Event::Usage(_)
+            | Event::Notice { .. }
+            | Event::Damage { .. }
+            | Event::Unknown(_) => {}
+        }
+    }
+
+    fn opened(&mut self, header: &SessionOpened, cursor: Cursor) {
+        self.mode.clone_from(&header.mode);
+        self.header = Some(header.clone());
+        self.base = cursor;
+    }
+
+    fn changed(&mut self, change: &SessionChanged) {
+        if change.title.is_some() {
+            self.title.clone_from(&change.title);
+            self.titled_by = change.titled_by;
+        }
+        if change.mode.is_some() {
+            self.mode.clone_from(&change.mode);
+            self.policy += 1;
+        }
+    }
+
+    fn begin(&mut self, frame: &EventFrame, item: Item) {
+        if let Some(id) = frame.item {
+            self.open.push(OpenItem {
+                id,
+                turn: frame.turn,
+                item,
+                output: String::new(),
+            });
+        }
+    }
+
+    fn partial(&mut self, frame: &EventFrame, kind: ItemKind, more: &str) {
+        match self.open_mut(frame.item) {
+            Some(open) => match &mut open.item {
+                Item::AgentMessage { text, .. } | Item::Thought { text, .. } => text.push_str(more),
+                Item::ToolCall(_) => open.output.push_str(more),
+                Item::UserMessage { .. } | Item::Plan { .. } => {}
+            },
+            None => {
+                let (text, finish) = (more.to_owned(), Finish::Interrupted);
+                self.begin(
+                    frame,
+                    match kind {
+                        ItemKind::Thought => Item::Thought { text, finish },
+                        _ => Item::AgentMessage { text, finish },
+                    },
+                );
+            }
+        }
+    }
+
+    fn open_mut(&mut self, id: Option<ItemId>) -> Option<&mut OpenItem> {
+        self.open.iter_mut().find(|open| Some(open.id) == id)
+    }
+
+    /// What was decided for good about a tool and what it touches; the newest grant wins.
+    pub fn granted(&self, tool: &str, pattern: &str) -> Option<GrantEffect> {
+        let fits = |grant: &&Grant| grant.tool == tool && grant.pattern == pattern;
+        self.grants
+            .iter()
+            .rev()
+            .find(fits)
+            .map(|grant| grant.effect)
+    }
+
+    /// The events that close what a dead process left open, without cursors: what a load shows and
+    /// what the next append records first (LOG-17, RESUME-6). The same for every load.
+    pub fn closings(&self, session: SessionId) -> Vec<EventFrame> {
+        let mut closings = Vec::new();
+        let mut push = |turn, item, event| {
+            let (cursor, cause, at) = (None, None, None);
+            closings.push(EventFrame {
+                session,
+                cursor,
+                turn,
+                item,
+                cause,
+                at,
+                event,
+            });
+        };
+        for request in &self.requests {
+            let event = Event::RequestClosed {
+                request: request.id,
+                outcome: Outcome::Cancelled,
+            };
+            push(request.turn, request.item, event);
+        }
+        for open in &self.open {
+            push(
+                open.turn,
+                Some(open.id),
+                Event::ItemEnded {
+                    item: interrupted(open),
+                },
+            );
+        }
+        if let Some(turn) = self.active {
+            push(
+                Some(turn),
+                None,
+                Event::TurnEnded(self.ended(TurnOutcome::Interrupted)),
+            );
+        }
+        for waiting in &self.waiting {
+            let prompt = Item::UserMessage {
+                content: waiting.input.clone(),
+            };
+            let id = prompt_item(waiting.id);
+            push(
+                Some(waiting.id),
+                Some(id),
+                Event::ItemEnded { item: prompt },
+            );
+            push(
+                Some(waiting.id),
+                None,
+                Event::TurnEnded(self.ended(TurnOutcome::NotRun)),
+            );
+        }
+        closings
+    }
+
+    fn ended(&self, outcome: TurnOutcome) -> TurnEnded {
+        let message = match outcome {
+            TurnOutcome::NotRun => "the session ended before this prompt's turn came",
+            _ => "the session ended in the middle of this turn",
+        };
+        let error = Some(WireError::new(ErrorCode::AgentFailed, message));
+        TurnEnded {
+            outcome,
+            stop: None,
+            usage: None,
+            bookmark: self.cursor,
+            error,
+        }
+    }
+}
+
+/// The item that holds a turn's prompt: it carries the turn's own UUID, so that it has the same id
+/// whether or not the turn ever began.
+pub fn prompt_item(turn: TurnId) -> ItemId {
+    ItemId::new(turn.uuid())
+}
+
+fn interrupted(open: &OpenItem) -> Item {
+    match open.item.clone() {
+        Item::AgentMessage { text, .. } => Item::AgentMessage {
+            text,
+            finish: Finish::Interrupted,
+        },
+        Item::Thought { text, .. } => Item::Thought {
+            text,
+            finish: Finish::Interrupted,
+        },
+        Item::ToolCall(call) => Item::ToolCall(Box::new(outcome_unknown(*call, &open.output))),
+        whole @ (Item::UserMessage { .. } | Item::Plan { .. }) => whole,
+    }
+}
+
+fn outcome_unknown(mut call: ToolCall, output: &str) -> ToolCall {
+    let why = match call.status {
+        ToolStatus::Pending => {
+            "Outcome unknown: the session ended before this call was recorded as begun. \
+             It is not run again by itself."
+        }
+        _ => {
+            "Outcome unknown: the session ended while this call ran. It is not run again by itself."
+        }
+    };
+    call.status = ToolStatus::Unknown;
+    // A dead client's terminal must not be shown; the text that follows says what is known.
+    call.content
+        .retain(|content| !matches!(content, ToolContent::Terminal { .. }));
+    if !output.is_empty() {
+        call.content.push(ToolContent::text(output));
+    }
+    call.content.push(ToolContent::text(why));
+    call
+}

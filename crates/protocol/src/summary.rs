@@ -1,0 +1,50 @@
+//! The summary of a session: what a list shows, folded from its events.
+
+use crate::{Event, EventFrame, Item, Summary};
+
+/// Folds durable events to a [`Summary`].
+#[derive(Debug, Clone, Default)]
+pub struct SummaryFold {
+    summary: Option<Summary>,
+}
+
+impl SummaryFold {
+    /// Takes in the next durable event.
+    pub fn apply(&mut self, frame: &EventFrame) {
+        let at = || frame.at.clone().unwrap_or_default();
+        if let Event::SessionOpened(header) = &frame.event {
+            self.summary = Some(Summary {
+                session: header.id,
+                cwd: header.cwd.clone(),
+                title: None,
+                agent: header.agent.name.clone(),
+                created_at: at(),
+                updated_at: at(),
+                turns: 0,
+                damage: 0,
+            });
+        }
+        let Some(summary) = &mut self.summary else {
+            return;
+        };
+        match &frame.event {
+            Event::SessionChanged(change) if change.title.is_some() => {
+                summary.title.clone_from(&change.title);
+            }
+            Event::TurnStarted { .. } => summary.turns += 1,
+            Event::Damage { .. } => summary.damage += 1,
+            // Recency is the time of the newest message, in the log's own time (LOG-14).
+            Event::ItemEnded {
+                item: Item::UserMessage { .. } | Item::AgentMessage { .. },
+            } => {
+                summary.updated_at = at();
+            }
+            _ => {}
+        }
+    }
+
+    /// The summary; none where no header was seen.
+    pub fn finish(self) -> Option<Summary> {
+        self.summary
+    }
+}

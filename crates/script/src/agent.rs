@@ -1,0 +1,169 @@
+//! The agent: what the engine opens, and how a turn goes through its steps.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use sessiond_engine::{Agent, AgentError, AgentFactory, Emit, Opening, TurnContext, TurnReport};
+use sessiond_protocol::{
+    AgentId, AgentInfo, Content, Mode, ModePolicy, PlanEntry, PlanPriority, PlanStatus, Stop, Usage,
+};
+use sessiond_wire::process::SupervisorExe;
+
+use crate::command::{COMMANDS, Command};
+use crate::stage::Stage;
+use crate::step::Step;
+use crate::{files, mcp, parse, question, run, speech};
+
+/// What `/usage` tells, always: nothing here counts tokens, and a fixed value is what a client's
+/// test wants to see.
+const USAGE: Usage = Usage {
+    used: 1_200,
+    size: 200_000,
+    input: 1_000,
+    output: 200,
+};
+
+/// The script agent, as configured. Opening it never fails.
+#[derive(Debug, Clone)]
+pub struct ScriptAgent {
+    supervisor: SupervisorExe,
+}
+
+impl ScriptAgent {
+    /// An agent whose commands run under the guard that `supervisor` names.
+    pub fn new(supervisor: SupervisorExe) -> Self {
+        Self { supervisor }
+    }
+}
+
+#[async_trait]
+impl AgentFactory for ScriptAgent {
+    fn info(&self) -> AgentInfo {
+        let version = Some(env!("CARGO_PKG_VERSION").to_owned());
+        AgentInfo {
+            id: AgentId {
+                name: "script".to_owned(),
+                version,
+            },
+            modes: modes(),
+            commands: COMMANDS.iter().map(Command::advertised).collect(),
+        }
+    }
+
+    async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError> {
+        Ok(Box::new(Script {
+            cwd: opening.cwd,
+            supervisor: self.supervisor.clone(),
+        }))
+    }
+}
+
+fn modes() -> Vec<Mode> {
+    let mode = |id: &str, name: &str, description: &str, policy| Mode {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.to_owned(),
+        policy,
+    };
+    vec![
+        mode(
+            "ask",
+            "Ask",
+            "Asks before it changes files or runs commands",
+            ModePolicy::Ask,
+        ),
+        mode(
+            "auto",
+            "Auto",
+            "Changes files and runs commands without asking",
+            ModePolicy::Allow,
+        ),
+        mode(
+            "read-only",
+            "Read only",
+            "Changes no files and runs no commands",
+            ModePolicy::Deny,
+        ),
+    ]
+}
+
+/// The agent open for one session. It keeps nothing between turns.
+struct Script {
+    cwd: PathBuf,
+    supervisor: SupervisorExe,
+}
+
+/// Whether a script goes on after a step.
+enum Flow {
+    Next,
+    End(Stop),
+}
+
+#[async_trait]
+impl Agent for Script {
+    async fn turn(
+        &mut self,
+        prompt: Vec<Content>,
+        context: &TurnContext,
+    ) -> Result<TurnReport, AgentError> {
+        let mut stage = Stage::new(context, &self.cwd, &self.supervisor);
+        let steps = parse::prompt(&prompt);
+        if steps.is_empty() {
+            stage.say("The prompt has no text.").await?;
+        }
+        for step in &steps {
+            if let Flow::End(stop) = perform(&mut stage, step).await? {
+                return Ok(stage.report(stop));
+            }
+        }
+        Ok(stage.report(Stop::EndTurn))
+    }
+}
+
+async fn perform(stage: &mut Stage<'_>, step: &Step) -> Result<Flow, AgentError> {
+    if stage.is_cancelled() {
+        // The engine calls the turn cancelled, whatever stop it is told.
+        return Ok(Flow::End(Stop::EndTurn));
+    }
+    match step {
+        Step::Echo(text) => speech::echo(stage, text).await?,
+        Step::Say(text) => stage.say(text).await?,
+        Step::Stream(pieces) => speech::stream(stage, *pieces).await?,
+        Step::Think(text) => stage.emit(Emit::Thought(text.clone())).await?,
+        Step::Sleep(wait) => stage.sleep(*wait).await,
+        Step::Read { path } => files::read(stage, path).await?,
+        Step::Write { path, text } => files::write(stage, path, text).await?,
+        Step::Edit { path, old, new } => files::edit(stage, path, (old, new)).await?,
+        Step::Run { command } => run::run(stage, command).await?,
+        Step::Ask { question } => question::ask(stage, question).await?,
+        Step::Plan(entries) => stage.emit(Emit::Plan(plan(entries))).await?,
+        Step::Mcp {
+            server,
+            tool,
+            arguments,
+        } => {
+            mcp::call(stage, (server, tool), arguments).await?;
+        }
+        Step::Usage => stage.emit(Emit::Usage(USAGE)).await?,
+        Step::Fail(message) => return Err(AgentError::failed(message)),
+        Step::Refuse => return Ok(Flow::End(Stop::Refusal)),
+        Step::Title(title) => stage.emit(Emit::Title(title.clone())).await?,
+        Step::Repeat { times, step } => {
+            for _ in 0..*times {
+                if let Flow::End(stop) = Box::pin(perform(stage, step)).await? {
+                    return Ok(Flow::End(stop));
+                }
+            }
+        }
+    }
+    Ok(Flow::Next)
+}
+
+fn plan(entries: &[String]) -> Vec<PlanEntry> {
+    let entry = |content: &String| PlanEntry {
+        content: content.clone(),
+        priority: PlanPriority::Medium,
+        status: PlanStatus::Pending,
+    };
+    entries.iter().map(entry).collect()
+}

@@ -1,0 +1,144 @@
+//! A tool call, from its announcement to its one end.
+
+use serde_json::{Value, json};
+use sessiond_engine::{Emit, TurnContext, TurnOver};
+use sessiond_protocol::{
+    ItemId, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, ToolCall,
+    ToolContent, ToolStatus,
+};
+
+use crate::error::ToolError;
+use crate::stage::Stage;
+
+/// A call that is announced and has not ended. [`Call::end`] must be reached on every path.
+pub(crate) struct Call<'a> {
+    context: &'a TurnContext,
+    item: ItemId,
+    call: ToolCall,
+}
+
+/// How a call ended that did what it was for, or at least ran.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// The final status.
+    pub(crate) status: ToolStatus,
+    /// What to show.
+    pub(crate) content: Vec<ToolContent>,
+    /// The result for programs.
+    pub(crate) output: Value,
+}
+
+impl<'a> Call<'a> {
+    /// Announces a call; it is durable when this returns (LOG-5).
+    pub(crate) async fn start(stage: &mut Stage<'a>, call: ToolCall) -> Result<Self, TurnOver> {
+        stage.end_message();
+        let context = stage.context;
+        let item = context.start_call(call.clone()).await?;
+        Ok(Self {
+            context,
+            item,
+            call,
+        })
+    }
+
+    /// Asks whether the call may run on `pattern`, and returns if it may.
+    ///
+    /// # Errors
+    /// [`ToolError::Rejected`] or [`ToolError::Cancelled`] where it may not.
+    pub(crate) async fn permit(&self, pattern: &str) -> Result<(), ToolError> {
+        let question = Permission {
+            title: self.call.title.clone(),
+            tool: self.call.name.clone(),
+            pattern: pattern.to_owned(),
+            options: options(),
+        };
+        let outcome = self.ask(RequestBody::Permission(question)).await?;
+        let allowed = match outcome {
+            Outcome::Selected { option } => {
+                let chosen = PermissionKind::ALL
+                    .into_iter()
+                    .find(|kind| kind.id() == option);
+                chosen.is_some_and(PermissionKind::allows)
+            }
+            _ => false,
+        };
+        // A cancellation that crossed the answer wins: nothing may begin after it.
+        if self.context.is_cancelled() {
+            Err(ToolError::Cancelled)
+        } else if allowed {
+            Ok(())
+        } else {
+            Err(ToolError::Rejected)
+        }
+    }
+
+    /// Asks the client something on behalf of this call.
+    pub(crate) async fn ask(&self, body: RequestBody) -> Result<Outcome, TurnOver> {
+        self.context.ask(Some(self.item), body).await
+    }
+
+    /// Says that the call runs now, and what it shows meanwhile.
+    pub(crate) async fn running(&mut self, content: Vec<ToolContent>) -> Result<(), TurnOver> {
+        self.call.status = ToolStatus::Running;
+        self.call.content = content;
+        let call = Box::new(self.call.clone());
+        self.context.emit(Emit::CallChanged(self.item, call)).await
+    }
+
+    /// Shows more output.
+    pub(crate) async fn output(&self, text: &str) -> Result<(), TurnOver> {
+        self.context
+            .emit(Emit::CallOutput(self.item, text.to_owned()))
+            .await
+    }
+
+    /// Returns once the turn is being cancelled.
+    pub(crate) async fn cancelled(&self) {
+        self.context.cancelled().await;
+    }
+
+    /// What an answer means that is not the one hoped for.
+    pub(crate) fn without(&self, outcome: Outcome) -> ToolError {
+        match outcome {
+            Outcome::Failed { message } => ToolError::Client { message },
+            Outcome::Cancelled if self.context.is_cancelled() => ToolError::Cancelled,
+            Outcome::Cancelled => ToolError::Dismissed,
+            _ => ToolError::Misfit,
+        }
+    }
+
+    /// Ends the call.
+    pub(crate) async fn end(mut self, result: Result<Ended, ToolError>) -> Result<(), TurnOver> {
+        let ended = match result {
+            Ok(ended) => ended,
+            Err(ToolError::Over(over)) => return Err(over),
+            Err(error) => Ended {
+                status: error.status(),
+                content: vec![ToolContent::text(error.to_string())],
+                output: json!({ "error": error.code() }),
+            },
+        };
+        self.call.status = ended.status;
+        self.call.content = ended.content;
+        self.call.output = ended.output;
+        self.context
+            .emit(Emit::CallEnded(self.item, Box::new(self.call)))
+            .await
+    }
+}
+
+/// The four choices; each id is its kind's name (contract.md).
+fn options() -> Vec<PermissionOption> {
+    let option = |kind: PermissionKind| PermissionOption {
+        id: kind.id().to_owned(),
+        name: match kind {
+            PermissionKind::AllowOnce => "Allow",
+            PermissionKind::AllowAlways => "Allow for this session",
+            PermissionKind::RejectOnce => "Reject",
+            PermissionKind::RejectAlways => "Reject for this session",
+        }
+        .to_owned(),
+        kind,
+    };
+    PermissionKind::ALL.into_iter().map(option).collect()
+}

@@ -1,0 +1,54 @@
+//! Speech that comes in pieces: echoed words and streams of an exact size.
+
+use sessiond_engine::TurnOver;
+
+use crate::stage::Stage;
+use crate::step::Pieces;
+
+/// Says a text back in word chunks: each word with the blanks behind it.
+pub(crate) async fn echo(stage: &mut Stage<'_>, text: &str) -> Result<(), TurnOver> {
+    stage.begin_text().await?;
+    for chunk in words(text) {
+        if stage.is_cancelled() {
+            break;
+        }
+        stage.say_more(chunk).await?;
+    }
+    Ok(())
+}
+
+/// Says the pieces of `/stream`; stops where the turn is being cancelled.
+pub(crate) async fn stream(stage: &mut Stage<'_>, pieces: Pieces) -> Result<(), TurnOver> {
+    stage.begin_text().await?;
+    for number in 0..pieces.count {
+        if number > 0 && !pieces.delay.is_zero() {
+            stage.sleep(pieces.delay).await;
+        }
+        if stage.is_cancelled() {
+            break;
+        }
+        stage.say_more(&piece(number, pieces.bytes)).await?;
+    }
+    Ok(())
+}
+
+/// Piece `number`, exactly `bytes` long: its number, so that a lost or doubled one is seen.
+fn piece(number: usize, bytes: usize) -> String {
+    let mut piece = format!("w{number} ");
+    piece.truncate(bytes);
+    piece.extend(std::iter::repeat_n('x', bytes.saturating_sub(piece.len())));
+    piece
+}
+
+/// Cuts behind each run of blanks; joined, the chunks are the text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let blank = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(blank);
+        let chunk = word.len() + after.len() - after.trim_start().len();
+        let (chunk, after) = rest.split_at(chunk);
+        rest = after;
+        (!chunk.is_empty()).then_some(chunk)
+    })
+}

@@ -1,0 +1,15 @@
+//! What the script agent does in a turn, as a client of its session sees it.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail in what it is built from"
+)]
+
+mod cancel;
+mod files;
+mod permission;
+mod run;
+mod session;
+mod speech;
+mod terminal;

@@ -1,0 +1,110 @@
+//! WIRE-1, WIRE-6: the text of frames, and which merge.
+
+use super::*;
+use crate::rpc::error;
+
+#[test]
+fn frames_are_written_as_json_rpc_says() {
+    let raw = |text: &str| serde_json::value::RawValue::from_string(text.into()).unwrap();
+    let id = RawId::new(&raw("\"a\\u0062\"")).unwrap();
+    let number = RawId::from(7);
+    let failure = ErrorObject::owned(-32002, "not found", Some(raw(r#"{"n":1.0e2}"#)));
+    let cases = [
+        (
+            RpcFrame::request(3, "m", &[1]).unwrap(),
+            r#"{"jsonrpc":"2.0","id":3,"method":"m","params":[1]}"#,
+        ),
+        (
+            RpcFrame::notification("m", &raw(r#"{"n":1.0e2}"#)).unwrap(),
+            r#"{"jsonrpc":"2.0","method":"m","params":{"n":1.0e2}}"#,
+        ),
+        (
+            RpcFrame::response(&id, &"x\ny").unwrap(),
+            r#"{"jsonrpc":"2.0","id":"a\u0062","result":"x\ny"}"#,
+        ),
+        (
+            RpcFrame::error(Some(&number), &failure),
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32002,"message":"not found","data":{"n":1.0e2}}}"#,
+        ),
+        (
+            RpcFrame::error(None, &error(-32700, "Parse error")),
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
+        ),
+    ];
+    for (frame, expected) in cases {
+        assert_eq!(frame.as_str(), expected);
+    }
+}
+
+/// WIRE-1
+#[test]
+fn a_frame_is_one_line_even_if_relayed_json_was_pretty_printed() {
+    let pretty = serde_json::value::RawValue::from_string("{\r\n  \"a\": 1\n}".into()).unwrap();
+    let frame = RpcFrame::notification("m", &pretty).unwrap();
+    let mut line = Vec::new();
+    frame.encode(&mut line);
+    let line = String::from_utf8(line).unwrap();
+    assert_eq!(line.find(['\n', '\r']), Some(line.len() - 1));
+    assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok());
+}
+
+fn chunk(session: &str, text: &str) -> RpcFrame {
+    let head = format!(r#"{{"session":"{session}","text":""#);
+    let delta = head.len()..head.len() + text.len();
+    RpcFrame::from_text(format!("{head}{text}\"}}")).with_delta(delta)
+}
+
+/// WIRE-6
+#[test]
+fn deltas_merge_where_the_frames_are_equal_but_for_them() {
+    let plain = |frame: &RpcFrame| RpcFrame::from_text(frame.as_str().to_owned());
+    let long = "x".repeat(MAX_MERGED);
+    let cases = [
+        (
+            "the same message",
+            chunk("s", "a"),
+            chunk("s", "b"),
+            Some(chunk("s", "ab")),
+        ),
+        (
+            "escapes stay whole",
+            chunk("s", "\\n"),
+            chunk("s", "\\\""),
+            Some(chunk("s", "\\n\\\"")),
+        ),
+        ("another message", chunk("s", "a"), chunk("t", "b"), None),
+        (
+            "a frame that is no delta",
+            chunk("s", "a"),
+            plain(&chunk("s", "b")),
+            None,
+        ),
+        (
+            "after a frame that is no delta",
+            plain(&chunk("s", "a")),
+            chunk("s", "b"),
+            None,
+        ),
+        (
+            "more than a frame may hold",
+            chunk("s", "a"),
+            chunk("s", &long),
+            None,
+        ),
+    ];
+    for (name, mut last, next, merged) in cases {
+        let before = last.clone();
+        let rest = last.absorb(next.clone()).err();
+        assert_eq!(rest, merged.is_none().then_some(next), "{name}");
+        assert_eq!(last, merged.unwrap_or(before), "{name}");
+    }
+    let mut once = chunk("s", "a");
+    once.absorb(chunk("s", "b")).unwrap();
+    once.absorb(chunk("s", "c")).unwrap();
+    assert_eq!(once, chunk("s", "abc"));
+    assert_eq!(
+        RpcFrame::from_text("é".into()).with_delta(1..2).delta,
+        None,
+        "no torn character"
+    );
+}

@@ -1,0 +1,82 @@
+//! The command line of `cargo xtask`.
+
+use clap::{Parser, Subcommand};
+
+use crate::bench::start::{self, Start};
+use crate::error::Result;
+use crate::gate;
+use crate::peers::Peers;
+use crate::program::{self, Kind};
+use crate::tidy;
+use crate::workspace::Workspace;
+
+/// Tasks of the sessiond workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+#[command(after_help = "Examples:\n  cargo xtask test\n  cargo xtask tidy\n  \
+    cargo xtask drives acp_py\n  cargo xtask bench start --runs 40 --json")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything that must hold: format, lints, tidy, tests, drives, examples (what CI runs)
+    #[command(after_help = "Example:\n  cargo xtask test")]
+    Test,
+    /// House rules that rustfmt and clippy cannot check; no build, under two seconds
+    #[command(after_help = "Example:\n  cargo xtask tidy")]
+    Tidy,
+    /// Install the SDKs and clients of others, in exact versions, below target/peers
+    #[command(after_help = "Example:\n  cargo xtask peers")]
+    Peers,
+    /// Drive `sessiond acp` by programs on the SDKs of others
+    #[command(after_help = "Examples:\n  cargo xtask drives\n  cargo xtask drives acp_ts")]
+    Drives {
+        /// Only those whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
+    },
+    /// Run the examples, and connect as each editor configuration says
+    #[command(after_help = "Examples:\n  cargo xtask examples\n  cargo xtask examples editors")]
+    Examples {
+        /// Only those whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
+    },
+    /// Measure; prints figures and never asserts
+    #[command(subcommand)]
+    Bench(Bench),
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Cold start to answered initialize, and peak memory, beside echo agents on two SDKs
+    #[command(after_help = "Examples:\n  cargo xtask bench start\n  \
+        cargo xtask bench start --profile release --runs 40 --json")]
+    Start(Start),
+}
+
+impl Cli {
+    /// Does the task.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that failed; everything it printed is already on stderr.
+    pub(crate) fn run(self) -> Result<()> {
+        let workspace = Workspace::find()?;
+        match self.task {
+            Task::Test => gate::run(&workspace),
+            Task::Tidy => tidy::run(workspace.root()),
+            Task::Peers => Peers::at(&workspace.target()?).install(&workspace),
+            Task::Drives { filter } => program::run_matching(&workspace, Kind::Drive, &filter),
+            Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
+            Task::Bench(Bench::Start(options)) => start::run(&workspace, &options),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "cli_tests.rs"]
+mod tests;

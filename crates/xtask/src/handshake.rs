@@ -1,0 +1,157 @@
+//! Starting an ACP agent and asking it to initialize, as an editor does.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::process;
+
+/// An agent that has not answered by then never will.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// How long an agent may take to leave after its stdin was closed.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often a leaving agent is looked at.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What one start of an agent gave.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    /// From before the process was made to the answer read.
+    pub(crate) elapsed: Duration,
+    /// Sum of the peak resident sizes of its process tree after the answer, in KiB. None where the
+    /// system does not tell (anything but Linux).
+    pub(crate) peak_kib: Option<u64>,
+    /// The `result` of initialize.
+    pub(crate) result: Value,
+}
+
+/// Starts `command`, initializes, closes its stdin and waits for it to leave.
+///
+/// # Errors
+///
+/// `Io` when it does not start, `Peer` when it answers with anything but a result, or not in time.
+pub(crate) fn handshake(command: &mut Command, peer: &str) -> Result<Handshake> {
+    let failed = |what: String| Error::Peer {
+        peer: peer.to_owned(),
+        what,
+    };
+    let start = Instant::now();
+    let mut child = command
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(Error::io(format!("starting `{}`", process::line(command))))?;
+    // The read below blocks, and gives way when the watch kills a silent agent.
+    let (answered, watch) = sync_channel::<()>(1);
+    let answer = thread::scope(|scope| {
+        let leader = child.id();
+        scope.spawn(move || {
+            if watch.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
+                process::kill_group(leader);
+            }
+        });
+        let answer = ask(&mut child);
+        let elapsed = start.elapsed();
+        drop(answered);
+        answer.map(|answer| (answer, elapsed))
+    });
+    let peak_kib = peak_of_tree(child.id());
+    leave(&mut child);
+    let (answer, elapsed) = answer.map_err(|error| failed(format!("initialize: {error}")))?;
+    match answer.get("result") {
+        Some(result) => Ok(Handshake {
+            elapsed,
+            peak_kib,
+            result: result.clone(),
+        }),
+        None => Err(failed(format!("initialize was answered with {answer}"))),
+    }
+}
+
+fn ask(child: &mut Child) -> std::io::Result<Value> {
+    let request = json!({
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": 1,
+            "clientCapabilities": {},
+            "clientInfo": { "name": "xtask", "version": "0" },
+        },
+    });
+    let broken = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+    let stdin = child.stdin.as_mut().ok_or_else(broken)?;
+    stdin.write_all(format!("{request}\n").as_bytes())?;
+    stdin.flush()?;
+    let mut stdout = BufReader::new(child.stdout.as_mut().ok_or_else(broken)?);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if stdout.read_line(&mut line)? == 0 {
+            return Err(broken());
+        }
+        let frame: Value = serde_json::from_str(&line)?;
+        if frame.get("id") == Some(&json!(0)) {
+            return Ok(frame);
+        }
+    }
+}
+
+/// Closes stdin, waits a little, and kills what is left of the tree.
+fn leave(child: &mut Child) {
+    drop(child.stdin.take());
+    let end = Instant::now() + GRACE;
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+        thread::sleep(POLL);
+    }
+    process::kill_group(child.id());
+    // Reaped above or killed just now: the wait cannot block, and its outcome is of no interest.
+    let _ = child.wait();
+}
+
+/// Sum of VmHWM over a process and everything below it.
+fn peak_of_tree(root: u32) -> Option<u64> {
+    let mut total = None;
+    let mut todo = vec![root];
+    while let Some(process) = todo.pop() {
+        let folder = format!("/proc/{process}");
+        let status = std::fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
+        if let Some(peak) = peak(&status) {
+            total = Some(total.unwrap_or(0) + peak);
+        }
+        let threads = std::fs::read_dir(format!("{folder}/task"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        for thread in threads {
+            let children = std::fs::read_to_string(thread.path().join("children"));
+            let children = children.unwrap_or_default();
+            todo.extend(
+                children
+                    .split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+    }
+    total
+}
+
+/// The figure of `VmHWM:  1234 kB` in /proc/PID/status, in KiB.
+fn peak(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+#[path = "handshake_tests.rs"]
+mod tests;

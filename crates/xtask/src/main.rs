@@ -1,0 +1,46 @@
+//! `cargo xtask`: the tasks of this workspace as one program.
+//!
+//! What it is: the gate that CI and a fresh clone run (`test`), its parts one by one (`tidy`,
+//! `peers`, `drives`, `examples`), and the start-up meter (`bench start`). What it is not: part of
+//! sessiond; nothing here is shipped, and no crate depends on it.
+//!
+//! # Invariants
+//!
+//! - `.ci/run` calls `cargo xtask test` and nothing else, so what CI proves a clone can prove.
+//! - Progress goes to stderr, results (the bench table, `--json`) to stdout.
+//! - Programs of others run with an environment of our making: no keys, no home of the person.
+//! - `bench` prints and never asserts; a slow machine fails nothing.
+//!
+//! ```text
+//! cargo xtask tidy
+//! cargo xtask test
+//! cargo xtask bench start --runs 40 --json
+//! ```
+
+mod bench;
+mod cli;
+mod editors;
+mod environment;
+mod error;
+mod gate;
+mod handshake;
+mod peers;
+mod process;
+mod program;
+mod tidy;
+mod toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: [{}] {error}", error.code());
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `peers`: the programs nobody here wrote, in exact versions, below `<target>/peers`.
+//!
+//! Each peer is installed from files in `drives/` that name every version, and leaves a stamp with
+//! the text of those files. While the stamp equals them there is nothing to do; a run that was cut
+//! off left no stamp and is done again from an empty folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::{Error, Result};
+use crate::process;
+use crate::toolchain::Tool;
+use crate::workspace::{Workspace, cargo};
+
+/// Where the peers are.
+#[derive(Debug, Clone)]
+pub(crate) struct Peers {
+    folder: PathBuf,
+}
+
+/// One thing to install: its folder, and the files of `drives/` that say what it is.
+struct Peer {
+    name: &'static str,
+    inputs: &'static [&'static str],
+    /// What the stamp depends on besides: an environment is bound to its interpreter.
+    tool: Option<Tool>,
+    install: fn(&Installation<'_>) -> Result<()>,
+}
+
+/// The folders of one installation.
+struct Installation<'a> {
+    drives: &'a Path,
+    into: &'a Path,
+}
+
+/// What npm installs from, and the echo agent that must lie beside the installed SDK.
+const NODE_FILES: [&str; 3] = ["package.json", "package-lock.json", "echo/echo.mjs"];
+
+const PEERS: [Peer; 3] = [
+    Peer {
+        name: "python",
+        inputs: &["requirements.txt"],
+        tool: Some(Tool::Python),
+        install: python,
+    },
+    Peer {
+        name: "node",
+        inputs: &NODE_FILES,
+        tool: Some(Tool::Node),
+        install: node,
+    },
+    Peer {
+        name: "rust",
+        inputs: &[
+            "echo/rust-sdk/Cargo.toml",
+            "echo/rust-sdk/Cargo.lock",
+            "echo/rust-sdk/src/main.rs",
+        ],
+        tool: None,
+        install: rust,
+    },
+];
+
+impl Peers {
+    /// The peers of a target directory, installed or not.
+    pub(crate) fn at(target: &Path) -> Self {
+        Self {
+            folder: target.join("peers"),
+        }
+    }
+
+    /// Installs what is missing or of another version.
+    ///
+    /// # Errors
+    ///
+    /// `Toolchain` without Node or Python, `Command` when an installer fails.
+    pub(crate) fn install(&self, workspace: &Workspace) -> Result<()> {
+        let drives = workspace.root().join("drives");
+        for peer in &PEERS {
+            self.install_one(&drives, peer)?;
+        }
+        Ok(())
+    }
+
+    /// Python with the SDK.
+    pub(crate) fn python(&self) -> PathBuf {
+        self.folder.join("python/bin/python")
+    }
+
+    /// The echo agent on the TypeScript SDK, to be run by Node.
+    pub(crate) fn typescript_echo(&self) -> PathBuf {
+        self.folder.join("node/echo.mjs")
+    }
+
+    /// The echo agent on the Rust SDK.
+    pub(crate) fn rust_echo(&self) -> PathBuf {
+        self.folder.join("rust/release/echo-rust-sdk")
+    }
+
+    fn install_one(&self, drives: &Path, peer: &Peer) -> Result<()> {
+        let into = self.folder.join(peer.name);
+        let stamp = self.folder.join(format!("{}.stamp", peer.name));
+        let wanted = wanted(drives, peer)?;
+        if std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+            eprintln!("peers: {} is there", peer.name);
+            return Ok(());
+        }
+        eprintln!("peers: installing {}", peer.name);
+        if into.exists() {
+            std::fs::remove_dir_all(&into)
+                .map_err(Error::io(format!("emptying {}", into.display())))?;
+        }
+        std::fs::create_dir_all(&into).map_err(Error::io(format!("making {}", into.display())))?;
+        (peer.install)(&Installation {
+            drives,
+            into: &into,
+        })?;
+        std::fs::write(&stamp, wanted).map_err(Error::io(format!("writing {}", stamp.display())))
+    }
+}
+
+fn wanted(drives: &Path, peer: &Peer) -> Result<String> {
+    let mut text = peer.tool.map_or(Ok(String::new()), Tool::check)?;
+    for input in peer.inputs {
+        let path = drives.join(input);
+        let content = std::fs::read_to_string(&path)
+            .map_err(Error::io(format!("reading {}", path.display())))?;
+        text.push_str(&format!("\n--- {input}\n{content}"));
+    }
+    Ok(text)
+}
+
+fn python(Installation { drives, into }: &Installation<'_>) -> Result<()> {
+    process::run(
+        Command::new(Tool::Python.program())
+            .args(["-m", "venv"])
+            .arg(into),
+    )?;
+    process::run(
+        Command::new(into.join("bin/python"))
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "-r",
+            ])
+            .arg(drives.join("requirements.txt")),
+    )
+}
+
+fn node(Installation { drives, into }: &Installation<'_>) -> Result<()> {
+    for name in NODE_FILES {
+        let flat = Path::new(name).file_name().unwrap_or_default();
+        std::fs::copy(drives.join(name), into.join(flat))
+            .map_err(Error::io(format!("copying {name}")))?;
+    }
+    // acpx asks for Node 22 and runs on 20: npm's engine warnings are expected. No package here
+    // needs its install script, so none is run. `npm ci` would refuse the lock on a machine whose
+    // optional platform packages are not the ones of the machine that wrote it; `install` takes
+    // every locked version all the same.
+    process::run(
+        Command::new(Tool::Npm.program())
+            .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .current_dir(into),
+    )
+}
+
+fn rust(Installation { drives, into }: &Installation<'_>) -> Result<()> {
+    process::run(
+        Command::new(cargo())
+            .args([
+                "build",
+                "--quiet",
+                "--release",
+                "--locked",
+                "--manifest-path",
+            ])
+            .arg(drives.join("echo/rust-sdk/Cargo.toml"))
+            .arg("--target-dir")
+            .arg(into),
+    )
+}
+
+#[cfg(test)]
+#[path = "peers_tests.rs"]
+mod tests;
