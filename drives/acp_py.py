@@ -97,7 +97,8 @@ class Drive:
         that("available_commands_update follows session/new",
              update.get("sessionUpdate") == "available_commands_update", update)
         names = [command["name"] for command in update.get("availableCommands", [])]
-        that("the commands of the script agent are announced", {"run", "write"} <= set(names), names)
+        that("the commands of the script agent are announced", {"run", "write"} <= set(names),
+             names)
         hello = await self.turn(link, "hello world")
         that("text arrives before the response", "hello world" in fold(hello.updates).text(),
              hello.updates)
@@ -253,6 +254,7 @@ class Drive:
         kept = shown.get(cut.id, "")
         that("the text that was cut is kept as far as both know it",
              kept and (cut.text.startswith(kept) or kept.startswith(cut.text)), (cut, kept))
+        that("it is marked as interrupted", "interrupted" in now.text().lower(), now.text()[-200:])
         that("what was shown is lost by no more than its bound",
              len(kept) + MAY_BE_LOST >= len(cut.text), (len(cut.text), len(kept)))
         outcome = {t.id: t.status for t in was.tools.values()}

@@ -65,7 +65,8 @@ async function permissions(link) {
   that("an allowed command completes with its output",
     more.length === 0 && tool?.status === "completed" && output(tool).includes("hi"), tool);
   const steps = allowed.frames.map((f) => f.params.update?.sessionUpdate ?? f.method);
-  const [announced, asked] = ["tool_call", "session/request_permission"].map((s) => steps.indexOf(s));
+  const announced = steps.indexOf("tool_call");
+  const asked = steps.indexOf("session/request_permission");
   that("the tool call is announced before permission is asked",
     announced >= 0 && announced < asked
       && allowed.permissions[0]?.toolCall.toolCallId === tool?.toolCallId, steps);
@@ -170,6 +171,7 @@ function interrupted(replay) {
   const kept = shown.get(cut.id) ?? "";
   that("the text that was cut is kept as far as both know it",
     kept && (cut.text.startsWith(kept) || kept.startsWith(cut.text)), [cut, kept]);
+  that("it is marked as interrupted", /interrupted/i.test(said(replay.updates)), [...shown]);
   that("what was shown is lost by no more than its bound",
     kept.length + MAY_BE_LOST >= cut.text.length, [cut.text.length, kept.length]);
   that("every tool call is there once with its outcome",
@@ -191,7 +193,8 @@ async function recovered() {
     [first.updates, second.updates]);
   const after = await turn(link, "after the kill");
   that("the next prompt works",
-    after.result.stopReason === "end_turn" && said(after.updates).includes("after the kill"), after);
+    after.result.stopReason === "end_turn" && said(after.updates).includes("after the kill"),
+    after);
   await link.exchange(agent.session.close, { sessionId });
   that("session/close succeeds", true);
   await link.close();

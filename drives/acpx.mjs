@@ -1,7 +1,9 @@
 // Drives `sessiond acp` by acpx, unmodified: one-shot runs, a named session, cancel, and the
 // re-attach of that session after its server was killed.
-// Environment: SESSIOND_BIN, SESSIOND_HOME, SESSIOND_PEERS; HOME and the working directory are empty.
+// Environment: SESSIOND_BIN, SESSIOND_HOME, SESSIOND_PEERS; HOME and the working directory must be
+// empty.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +13,7 @@ import { nodeModules } from "./sdk.mjs";
 
 const COMMAND = join(nodeModules, ".bin", "acpx");
 /** acpx keeps a process for a named session; it leaves this long after the last prompt. */
-const OWNER_STAYS_S = 20;
+const OWNER_STAYS_S = "20";
 /** Exit code of acpx for a permission that was denied. */
 const PERMISSION_DENIED = 5;
 const SESSION = "demo";
@@ -34,7 +36,7 @@ class Acpx {
         this[key] += text;
         this.arrived?.();
       });
-    this.ended = new Promise((resolve) => child.once("close", (code) => resolve((this.code = code))));
+    this.ended = once(child, "close").then(([code]) => (this.code = code));
   }
 
   /** Waits for its end: itself. */
@@ -63,7 +65,7 @@ class Acpx {
   /** Waits until its output so far satisfies `condition`. */
   async until(condition) {
     while (!condition(this)) {
-      if (this.code !== undefined) throw new Error(`acpx ${this.line} ended: ${this.out}${this.err}`);
+      if (this.code !== undefined) throw new Error(`ended early: ${JSON.stringify(this)}`);
       const arrival = new Promise((resolve) => (this.arrived = resolve));
       await within(Promise.race([arrival, this.ended]), `output of acpx ${this.line}`);
     }
@@ -87,7 +89,8 @@ async function oneShot() {
   that("acpx sees sessiond", full.result("initialize")?.agentInfo?.name === "sessiond", full);
 
   const approved = await run("--approve-all", "exec", `/run touch ${path("approved")}`);
-  that("--approve-all lets a command run", approved.code === 0 && existsSync(path("approved")), approved);
+  that("--approve-all lets a command run",
+    approved.code === 0 && existsSync(path("approved")), approved);
   const local = await run("--approve-all", "--no-terminal", "exec", `/run touch ${path("local")}`);
   that("without acpx's terminal it runs all the same", existsSync(path("local")), local);
   const denied = await run("--deny-all", "exec", `/run touch ${path("denied")}`);
@@ -135,12 +138,14 @@ async function killed(id) {
   await streaming.until(({ updates }) => said(updates).length > 1000);
   process.kill((await show()).pid, "SIGKILL");
   await streaming.done();
-  that("acpx notices that its agent was killed in the middle of a turn", streaming.code !== 0, streaming);
+  that("acpx notices that its agent was killed in the middle of a turn",
+    streaming.code !== 0, streaming);
 
   const after = await json(...prompt("after the kill"));
   const asked = after.frames.map(({ method }) => method);
   that("acpx re-attaches with session/load, not a new session",
-    asked.includes("session/load") && !asked.includes("session/new") && after.result("session/load"), after);
+    asked.includes("session/load") && !asked.includes("session/new")
+      && after.result("session/load"), after);
   that("the prompt after it is answered",
     after.code === 0 && said(after.updates).includes("after the kill"), after);
   that("it is the same session", (await show()).acpSessionId === id, id);

@@ -27,7 +27,8 @@ export const PATIENCE_MS = 20_000;
 export async function within(promise, what, milliseconds = PATIENCE_MS) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: nothing for ${milliseconds} ms`)), milliseconds);
+    const error = new Error(`${what}: nothing for ${milliseconds} ms`);
+    timer = setTimeout(() => reject(error), milliseconds);
   });
   try {
     return await Promise.race([promise, late]);

@@ -3,7 +3,7 @@
 use sessiond_protocol::WireError;
 use sessiond_wire::Gone;
 
-/// Why [`serve`](crate::serve) ended otherwise than by the client's leaving.
+/// Why [`serve`](crate::serve()) ended otherwise than by the client's leaving.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaceError {
     /// The engine's end of the waist is gone.

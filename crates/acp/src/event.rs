@@ -4,7 +4,8 @@ use sessiond_protocol::{Event, EventFrame, SessionChanged, SessionId, Severity};
 use tokio::time::Instant;
 
 use crate::face::Face;
-use crate::replay::{Notices, damage_sentence};
+use crate::negotiate::Notices;
+use crate::replay::damage_sentence;
 use crate::update::Update;
 
 impl Face {

@@ -1,7 +1,7 @@
 //! The face: what each line of the client and each frame of the engine leads to.
 //!
 //! Nothing here waits. Frames for the client go to its queue, frames for the engine to `outbox`,
-//! which [`serve`](crate::serve) sends; so no request ever stands behind another one that runs
+//! which [`serve`](crate::serve()) sends; so no request ever stands behind another one that runs
 //! (acp.md 4.9).
 
 use std::collections::HashMap;
@@ -19,12 +19,11 @@ use tokio::time::Instant;
 use crate::client::Client;
 use crate::error::FaceError;
 use crate::meter::Meter;
-use crate::negotiate::{self, Offers};
+use crate::negotiate::{self, Notices, Offers};
 use crate::params::session_id;
 use crate::questions::Questions;
 use crate::receipt::Awaited;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
-use crate::replay::Notices;
 use crate::serve::Options;
 use crate::session::Session;
 
@@ -154,10 +153,8 @@ impl Face {
     }
 
     pub(crate) fn notices(&self) -> Notices {
-        match self.offers() {
-            Some(Offers { notices: true, .. }) => Notices::Shown,
-            _ => Notices::NotShown,
-        }
+        self.offers()
+            .map_or(Notices::NotShown, |offers| offers.notices)
     }
 
     /// The session that a request names, active on this connection.

@@ -99,6 +99,11 @@ impl Live {
         for (id, item) in open.items {
             live.adopt(id, item);
         }
+        for (id, output) in open.outputs {
+            if let Some(call) = live.calls.get_mut(&id) {
+                call.output = output;
+            }
+        }
         live
     }
 

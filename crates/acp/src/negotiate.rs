@@ -24,7 +24,14 @@ pub(crate) struct Offers {
     /// The kinds of request it answers.
     pub(crate) answers: Vec<RequestKind>,
     /// Whether it shows notices.
-    pub(crate) notices: bool,
+    pub(crate) notices: Notices,
+}
+
+/// Whether the client shows notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notices {
+    Shown,
+    NotShown,
 }
 
 impl From<&ClientCapabilities> for Offers {
@@ -42,15 +49,14 @@ impl From<&ClientCapabilities> for Offers {
         let offered = gated
             .into_iter()
             .filter_map(|(offered, kind)| offered.then_some(kind));
-        let notices = client
-            .session
-            .as_ref()
-            .is_some_and(|session| session.notices.is_some());
+        let session = client.session.as_ref();
+        let notices = match session.and_then(|session| session.notices.as_ref()) {
+            Some(_) => Notices::Shown,
+            None => Notices::NotShown,
+        };
+        let answers = [RequestKind::Permission].into_iter().chain(offered);
         Self {
-            answers: [RequestKind::Permission]
-                .into_iter()
-                .chain(offered)
-                .collect(),
+            answers: answers.collect(),
             notices,
         }
     }

@@ -3,11 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use sessiond_protocol::{
-    Event, EventFrame, Finish, Item, ItemId, ItemKind, SessionId, Severity, Stream, ToolContent,
-    TurnId, TurnOutcome,
+    Event, EventFrame, Finish, Item, ItemId, ItemKind, SessionId, Severity, ToolContent, TurnId,
+    TurnOutcome,
 };
 
 use crate::client::{Client, Message, Voice};
+use crate::negotiate::Notices;
+use crate::tail::Tail;
 use crate::update::{Call, Meta, Remark, Update};
 
 const INTERRUPTED: &str = "[Interrupted: the session ended in the middle of this turn.]";
@@ -20,6 +22,8 @@ pub(crate) struct Replay {
     waiting: VecDeque<Entry>,
     /// Where open items stand, counted from the first entry ever.
     open: HashMap<ItemId, usize>,
+    /// Output of the calls that are open.
+    outputs: HashMap<ItemId, Tail>,
     /// Entries that were sent.
     sent: usize,
     /// The turn of the newest item.
@@ -31,6 +35,7 @@ pub(crate) struct Replay {
 pub(crate) struct StillOpen {
     pub(crate) turn: Option<TurnId>,
     pub(crate) items: Vec<(ItemId, Item)>,
+    pub(crate) outputs: HashMap<ItemId, Tail>,
 }
 
 /// What will be sent in one place.
@@ -56,23 +61,14 @@ impl Replay {
             self.turn = frame.turn;
         }
         match (frame.event, frame.item) {
-            (Event::ItemStarted { item }, Some(id)) => {
-                if self.open_item(id).is_none() {
-                    self.begin(id, item);
-                }
+            (Event::ItemStarted { item }, Some(id)) if self.open_item(id).is_none() => {
+                self.begin(id, item);
             }
             (Event::ItemPartial { kind, offset, text }, Some(id)) => {
                 self.partial(id, kind, (offset, &text));
             }
             // What a live session has shown and not stored yet.
-            (
-                Event::ItemDelta {
-                    stream: Stream::Text,
-                    offset,
-                    text,
-                },
-                Some(id),
-            ) => self.more(id, (offset, &text)),
+            (Event::ItemDelta { offset, text, .. }, Some(id)) => self.more(id, (offset, &text)),
             (Event::ItemChanged { call }, Some(id)) => {
                 if let Some(item) = self.open_item(id) {
                     *item = Item::ToolCall(call);
@@ -109,6 +105,7 @@ impl Replay {
         StillOpen {
             turn: self.turn,
             items,
+            outputs: self.outputs,
         }
     }
 
@@ -125,8 +122,7 @@ impl Replay {
         }
     }
 
-    /// Text that was shown before its item ended, if it ever did. Output of tools is part of their
-    /// calls.
+    /// Text that was shown before its item ended, if it ever did.
     fn partial(&mut self, id: ItemId, kind: ItemKind, text: (u64, &str)) {
         if self.open_item(id).is_none() {
             let (text, finish) = (String::new(), Finish::Whole);
@@ -139,12 +135,16 @@ impl Replay {
         self.more(id, text);
     }
 
+    /// More text of an open item: of a message, or the output of a call.
     fn more(&mut self, id: ItemId, (offset, more): (u64, &str)) {
-        let open = self.open_item(id);
-        if let Some(Item::AgentMessage { text, .. } | Item::Thought { text, .. }) = open
-            && text.len() as u64 == offset
-        {
-            text.push_str(more);
+        match self.open_item(id) {
+            Some(Item::AgentMessage { text, .. } | Item::Thought { text, .. })
+                if text.len() as u64 == offset =>
+            {
+                text.push_str(more);
+            }
+            Some(Item::ToolCall(_)) => self.outputs.entry(id).or_default().push(offset, more),
+            _ => {}
         }
     }
 
@@ -164,13 +164,6 @@ impl Replay {
             None => self.waiting.push_back(ended),
         }
     }
-}
-
-/// Whether the client shows notices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Notices {
-    Shown,
-    NotShown,
 }
 
 impl Entry {

@@ -10,6 +10,7 @@ use sessiond_protocol::{
 };
 
 /// One update of a session.
+#[expect(clippy::enum_variant_names, reason = "the names are the protocol's")]
 #[derive(Debug, Serialize)]
 #[serde(
     tag = "sessionUpdate",

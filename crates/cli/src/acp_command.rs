@@ -25,11 +25,19 @@ pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
         let lines = stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT)
             .map_err(Failure::os("start a thread"))?;
         let queue = OutQueue::new();
-        let writer = stdio::spawn_writer(io.output, queue.clone())
-            .map_err(Failure::os("start a thread"))?;
+        let writer =
+            stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
         let engine = setup.engine("acp")?;
         let store = Some(setup.store().display().to_string());
-        let face = serve(lines, queue, engine.connect(), Options { agent: Some(agent), store });
+        let face = serve(
+            lines,
+            queue,
+            engine.connect(),
+            Options {
+                agent: Some(agent),
+                store,
+            },
+        );
         let served = tokio::select! {
             served = face => served.map_err(|error| Failure::Found(error.to_string())),
             () = signals.caught() => Ok(()),

@@ -36,9 +36,16 @@ pub(crate) fn run(setup: &Setup, format: Format) -> Result<(), Failure> {
     }
     agents.iter().try_for_each(|agent| {
         let default = if agent.default { "  (default)" } else { "" };
-        let missing = if agent.available { "" } else { "  not in this version" };
+        let missing = if agent.available {
+            ""
+        } else {
+            "  not in this version"
+        };
         let command = agent.command.join(" ");
-        let line = format!("{:<16} {:<8} {command}{default}{missing}", agent.name, agent.kind);
+        let line = format!(
+            "{:<16} {:<8} {command}{default}{missing}",
+            agent.name, agent.kind
+        );
         print(&format!("{}\n", line.trim_end()))
     })
 }

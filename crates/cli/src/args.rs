@@ -36,7 +36,13 @@ pub(crate) struct Common {
     #[arg(long, value_name = "FILE", value_parser = path(), env = "SESSIOND_CONFIG", global = true, hide_env_values = true)]
     pub(crate) config: Option<PathBuf>,
     /// Agent for new sessions [else default_agent of the configuration, script]
-    #[arg(long, value_name = "NAME", env = "SESSIOND_AGENT", global = true, hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "SESSIOND_AGENT",
+        global = true,
+        hide_env_values = true
+    )]
     pub(crate) agent: Option<String>,
     /// Write diagnostics to this file; they never go to stdout
     #[arg(

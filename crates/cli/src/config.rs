@@ -103,8 +103,11 @@ impl Config {
 
     /// The agents by name, the built-in one among them.
     pub(crate) fn agents(&self) -> BTreeMap<String, AgentConfig> {
-        let built_in =
-            AgentConfig { kind: AgentKind::Script, command: Vec::new(), env: BTreeMap::new() };
+        let built_in = AgentConfig {
+            kind: AgentKind::Script,
+            command: Vec::new(),
+            env: BTreeMap::new(),
+        };
         let mut agents = self.agents.clone();
         agents.entry(BUILT_IN.to_owned()).or_insert(built_in);
         agents
@@ -123,7 +126,11 @@ impl Config {
             ))),
             None => Err(Failure::Usage(format!(
                 "no agent is called `{name}`; there are: {}",
-                agents.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+                agents
+                    .keys()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ))),
         }
     }
@@ -170,10 +177,15 @@ fn line_of(text: &str, at: usize) -> usize {
 /// The line of an agent's table; the first line where it is written in another way.
 fn header_line(text: &str, name: &str) -> usize {
     let is_header = |line: &str| {
-        let inner = line.trim().strip_prefix("[agents.").and_then(|rest| rest.strip_suffix(']'));
+        let inner = line
+            .trim()
+            .strip_prefix("[agents.")
+            .and_then(|rest| rest.strip_suffix(']'));
         inner.is_some_and(|inner| inner.trim_matches('"') == name)
     };
-    text.lines().position(is_header).map_or(1, |index| index + 1)
+    text.lines()
+        .position(is_header)
+        .map_or(1, |index| index + 1)
 }
 
 #[cfg(test)]

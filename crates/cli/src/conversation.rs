@@ -37,7 +37,12 @@ impl Conversation {
         if life == Life::Resting {
             frames.extend(standing.closings(session));
         }
-        Conversation { session, life, frames, standing }
+        Conversation {
+            session,
+            life,
+            frames,
+            standing,
+        }
     }
 
     /// The events, provisional ones at the end.
@@ -46,10 +51,19 @@ impl Conversation {
     }
 
     fn head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}  {}", self.session, one_line(self.standing.title.as_deref().unwrap_or("")))?;
+        writeln!(
+            f,
+            "{}  {}",
+            self.session,
+            one_line(self.standing.title.as_deref().unwrap_or(""))
+        )?;
         if let Some(header) = &self.standing.header {
             let (cwd, agent) = (one_line(&header.cwd), one_line(&header.agent.name));
-            writeln!(f, "in {cwd}, agent {agent}, made by {}", one_line(&header.source))?;
+            writeln!(
+                f,
+                "in {cwd}, agent {agent}, made by {}",
+                one_line(&header.source)
+            )?;
         }
         match &self.life {
             Life::Held(holder) => writeln!(f, "open now, held by {holder}\n"),
@@ -62,13 +76,19 @@ impl Conversation {
         for open in &self.standing.open {
             match &open.item {
                 Item::ToolCall(call) => tool(f, call)?,
-                Item::AgentMessage { text, .. } => entry(f, "agent", &format!("{text} [streaming]"))?,
+                Item::AgentMessage { text, .. } => {
+                    entry(f, "agent", &format!("{text} [streaming]"))?
+                }
                 Item::Thought { text, .. } => entry(f, "thought", &format!("{text} [streaming]"))?,
                 Item::UserMessage { .. } | Item::Plan { .. } => {}
             }
         }
         for request in &self.standing.requests {
-            entry(f, "asked", &format!("{} [waiting for an answer]", question(&request.body)))?;
+            entry(
+                f,
+                "asked",
+                &format!("{} [waiting for an answer]", question(&request.body)),
+            )?;
         }
         for waiting in &self.standing.waiting {
             entry(f, "user", &format!("{} [queued]", blocks(&waiting.input)))?;
@@ -80,7 +100,9 @@ impl Conversation {
 impl fmt::Display for Conversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.head(f)?;
-        self.frames.iter().try_for_each(|frame| event(f, &frame.event))?;
+        self.frames
+            .iter()
+            .try_for_each(|frame| event(f, &frame.event))?;
         match self.life {
             Life::Held(_) => self.open(f),
             Life::Resting => Ok(()),
@@ -93,7 +115,11 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
         Event::ItemEnded { item } => self::item(f, item),
         Event::TurnEnded(ended) => turn_ended(f, ended),
         Event::Notice { title, .. } => entry(f, "notice", title),
-        Event::Damage { segment, offset, length } => {
+        Event::Damage {
+            segment,
+            offset,
+            length,
+        } => {
             let text = format!("{length} bytes at {offset} of {segment} cannot be read");
             entry(f, "DAMAGE", &text)
         }
@@ -107,7 +133,9 @@ fn item(f: &mut fmt::Formatter<'_>, item: &Item) -> fmt::Result {
         Item::AgentMessage { text, finish } => entry(f, "agent", &marked(text, *finish)),
         Item::Thought { text, finish } => entry(f, "thought", &marked(text, *finish)),
         Item::ToolCall(call) => tool(f, call),
-        Item::Plan { entries } => entries.iter().try_for_each(|step| entry(f, "plan", &step.content)),
+        Item::Plan { entries } => entries
+            .iter()
+            .try_for_each(|step| entry(f, "plan", &step.content)),
     }
 }
 
@@ -179,7 +207,13 @@ fn entry(f: &mut fmt::Formatter<'_>, who: &str, text: &str) -> fmt::Result {
 
 /// A text without what would move a terminal's cursor or change its colours.
 fn printable(line: &str) -> String {
-    let safe = |c: char| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+    let safe = |c: char| {
+        if c.is_control() && c != '\t' {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
     line.chars().map(safe).collect()
 }
 

@@ -4,6 +4,7 @@
 //! editor reads, and kills with SIGKILL.
 
 mod client;
+mod proof;
 mod story;
 mod view;
 
@@ -11,14 +12,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 use sessiond_log::{Store, Subject};
 
 use crate::failure::Failure;
 use client::{Client, Place};
+use proof::{LOOK_EVERY, Live, cut_text, ended, gone, kept, unknown};
 use story::Story;
-use view::{Shown, Speaker, View};
 
 /// Text that was on the screen this long before the kill must survive it. The rule says 100 ms
 /// (LOG-17); as much again is for the way through two pipes on a busy machine.
@@ -27,14 +27,8 @@ const SETTLED: Duration = Duration::from_millis(200);
 /// So much of the stream is read before the kill, in bytes: a few of those 100 ms.
 const STREAMED: usize = 400;
 
-/// A tool's processes are gone this soon after the server was killed.
-const ORPHANS_GONE: Duration = Duration::from_secs(1);
-
 /// A tool that was allowed has begun by then, on a busy machine too.
 const TOOL_STARTED: Duration = Duration::from_secs(5);
-
-/// How often processes and files are looked at, which tell nobody when they change.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 const FIRST: &str = "Write it down.\n/run echo first >> ledger; echo written";
 const SECOND: &str = "/run echo second >> ledger\n/stream 400 20 20";
@@ -49,7 +43,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         .map_err(Failure::os("make a temporary directory"))?;
     let mut stage = Stage::set_up(folder.path())?;
     let mut story = Story::begin();
-    story.tell("demo", &format!("sessiond {}, no network", env!("CARGO_PKG_VERSION")));
+    story.tell(
+        "demo",
+        &format!("sessiond {}, no network", env!("CARGO_PKG_VERSION")),
+    );
     story.tell("store", &stage.store.display().to_string());
 
     let (session, live) = stage.first_act(&mut story)?;
@@ -68,17 +65,12 @@ struct Stage {
     polluted: usize,
 }
 
-/// What the client saw up to the kill.
-struct Live {
-    view: View,
-    /// How much of the newest message had been on the screen for [`SETTLED`], in bytes.
-    settled: usize,
-}
-
 impl Stage {
     fn set_up(folder: &Path) -> Result<Stage, Failure> {
         // Sessions record the directory; tools see it resolved.
-        let folder = folder.canonicalize().map_err(Failure::os("resolve the directory"))?;
+        let folder = folder
+            .canonicalize()
+            .map_err(Failure::os("resolve the directory"))?;
         let stage = Stage {
             store: folder.join("store"),
             config: folder.join("config.toml"),
@@ -91,7 +83,11 @@ impl Stage {
     }
 
     fn start(&self) -> Result<Client, Failure> {
-        Client::start(&Place { store: &self.store, config: &self.config, work: &self.work })
+        Client::start(&Place {
+            store: &self.store,
+            config: &self.config,
+            work: &self.work,
+        })
     }
 
     /// One whole turn with a tool; a second one, killed while its text streams.
@@ -100,14 +96,21 @@ impl Stage {
         let mut client = self.start()?;
         story.tell("start", &format!("sessiond acp, process {}", client.pid()));
         let made = client.call("session/new", json!({ "cwd": self.work, "mcpServers": [] }))?;
-        let session = made.get("sessionId").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let session = made
+            .get("sessionId")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
         story.tell("session", &session);
         let answer = client.call("session/prompt", prompt(&session, FIRST))?;
         for title in &client.asked {
             story.tell("asked", &format!("may this run: {title} -> allowed once"));
         }
         story.conversation(&client.view);
-        story.claim("a tool ran after it was allowed, and the turn ended", ended(&answer));
+        story.claim(
+            "a tool ran after it was allowed, and the turn ended",
+            ended(&answer),
+        );
 
         client.send("session/prompt", prompt(&session, SECOND))?;
         client.read_until("the stream", |view| view.last_message().len() >= STREAMED)?;
@@ -116,20 +119,37 @@ impl Stage {
         let view = client.kill()?;
         self.polluted += view.polluted;
         let shown = view.last_message().len();
-        story.tell("kill -9", &format!("process {pid}, in mid-sentence after {shown} bytes"));
+        story.tell(
+            "kill -9",
+            &format!("process {pid}, in mid-sentence after {shown} bytes"),
+        );
         Ok((session, Live { view, settled }))
     }
 
     /// A new server finds all of it; then it is killed too, while a tool runs.
-    fn second_act(&mut self, story: &mut Story, session: &str, live: &Live) -> Result<u32, Failure> {
+    fn second_act(
+        &mut self,
+        story: &mut Story,
+        session: &str,
+        live: &Live,
+    ) -> Result<u32, Failure> {
         story.part("2. A new server, the same session");
         let mut client = self.start()?;
         client.call("session/load", self.load(session))?;
-        story.tell("load", &format!("process {} loads it by its id", client.pid()));
+        story.tell(
+            "load",
+            &format!("process {} loads it by its id", client.pid()),
+        );
         story.conversation(&client.view);
         let (before, after) = (&live.view.shown, &client.view.shown);
-        story.claim("every finished message and tool call is there, ids equal", kept(before, after));
-        story.claim("text that was on the screen is there, marked", cut_text(live, after));
+        story.claim(
+            "every finished message and tool call is there, ids equal",
+            kept(before, after),
+        );
+        story.claim(
+            "text that was on the screen is there, marked",
+            cut_text(live, after),
+        );
         story.claim("no tool ran twice", self.ledger_is("first\nsecond\n"));
 
         client.send("session/prompt", prompt(session, THIRD))?;
@@ -137,7 +157,10 @@ impl Stage {
         let tool = self.tool_pid()?;
         let pid = client.pid();
         self.polluted += client.kill()?.polluted;
-        story.tell("kill -9", &format!("process {pid}, while its tool (process {tool}) runs"));
+        story.tell(
+            "kill -9",
+            &format!("process {pid}, while its tool (process {tool}) runs"),
+        );
         Ok(tool)
     }
 
@@ -147,9 +170,18 @@ impl Stage {
         story.claim("the tool's process is gone with its server", gone(tool));
         let mut client = self.start()?;
         client.call("session/load", self.load(session))?;
-        story.tell("load", &format!("process {} loads it by its id", client.pid()));
-        story.claim("the open call is there once, its outcome unknown", unknown(&client.view));
-        story.claim("it was not run again", self.ledger_is("first\nsecond\nthird\n"));
+        story.tell(
+            "load",
+            &format!("process {} loads it by its id", client.pid()),
+        );
+        story.claim(
+            "the open call is there once, its outcome unknown",
+            unknown(&client.view),
+        );
+        story.claim(
+            "it was not run again",
+            self.ledger_is("first\nsecond\nthird\n"),
+        );
         let answer = client.call("session/prompt", prompt(session, "Shall we go on?"))?;
         story.tell("| user", "Shall we go on?");
         story.tell("| agent", client.view.last_message());
@@ -180,7 +212,10 @@ impl Stage {
         story.claim("two loads show the same", alike);
         let polluted = self.polluted;
         let problem = (polluted > 0).then(|| format!("{polluted} other lines"));
-        story.claim("stdout carried nothing but protocol, on all five servers", problem);
+        story.claim(
+            "stdout carried nothing but protocol, on all five servers",
+            problem,
+        );
         story.claim("every record of the log is whole", self.damage(session));
         Ok(())
     }
@@ -223,65 +258,4 @@ impl Stage {
 
 fn prompt(session: &str, text: &str) -> Value {
     json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] })
-}
-
-fn ended(answer: &Value) -> Option<String> {
-    let stop = answer.get("stopReason").and_then(Value::as_str);
-    (stop != Some("end_turn")).then(|| format!("it stopped with {stop:?}"))
-}
-
-/// What was finished before the kill: all but the newest message.
-fn kept(before: &[Shown], after: &[Shown]) -> Option<String> {
-    let (_, finished) = before.split_last()?;
-    let agents = |shown: &&Shown| !matches!(shown, Shown::Message { by: Speaker::User, .. });
-    let replayed: Vec<_> = after.iter().filter(agents).take(finished.len()).collect();
-    let wanted: Vec<_> = finished.iter().filter(agents).collect();
-    (replayed != wanted || wanted.is_empty()).then(|| "the replay differs".to_owned())
-}
-
-/// The newest message before the kill: its text is there as far as it was settled, and no other.
-fn cut_text(live: &Live, after: &[Shown]) -> Option<String> {
-    let Some(Shown::Message { id, text: seen, .. }) = live.view.shown.last() else {
-        return Some("there was none".to_owned());
-    };
-    let found = after.iter().find_map(|shown| match shown {
-        Shown::Message { id: other, text, interrupted, .. } if other == id => {
-            Some((text.as_str(), *interrupted))
-        }
-        _ => None,
-    });
-    let Some((text, interrupted)) = found else { return Some("it is missing".to_owned()) };
-    let fits = text.starts_with(seen.as_str()) || seen.starts_with(text);
-    if !fits || text.len() < live.settled {
-        return Some(format!("{} of {} settled bytes", text.len(), live.settled));
-    }
-    (!interrupted).then(|| "it is not marked".to_owned())
-}
-
-/// The newest tool call failed with an unknown outcome, and no other call has its title.
-fn unknown(view: &View) -> Option<String> {
-    let tools = view.shown.iter().filter_map(|shown| match shown {
-        Shown::Tool { title, status, text, .. } => Some((title, status, text)),
-        Shown::Message { .. } => None,
-    });
-    let tools: Vec<_> = tools.collect();
-    let Some((title, status, text)) = tools.last() else {
-        return Some("no call is there".to_owned());
-    };
-    let times = tools.iter().filter(|(other, ..)| other == title).count();
-    let honest = *status == "failed" && text.to_lowercase().contains("outcome unknown");
-    (times != 1 || !honest).then(|| format!("{times} times, {status}: {text}"))
-}
-
-/// Waits for a process to be gone.
-fn gone(pid: u32) -> Option<String> {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
-    let deadline = Instant::now() + ORPHANS_GONE;
-    while test_kill_process(pid).is_ok() {
-        if Instant::now() > deadline {
-            return Some("it still runs".to_owned());
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-    None
 }

@@ -15,9 +15,17 @@ use crate::failure::Failure;
 pub(crate) fn start(file: Option<&Path>, verbose: u8) -> Result<(), Failure> {
     let Some(path) = file else { return Ok(()) };
     let mut options = OpenOptions::new();
-    let file = options.create(true).append(true).mode(0o600).open(path).map_err(|error| {
-        Failure::Usage(format!("--log-file {} cannot be opened: {error}", path.display()))
-    })?;
+    let file = options
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|error| {
+            Failure::Usage(format!(
+                "--log-file {} cannot be opened: {error}",
+                path.display()
+            ))
+        })?;
     let level = match verbose {
         0 => LevelFilter::INFO,
         1 => LevelFilter::DEBUG,

@@ -36,27 +36,43 @@ pub(crate) fn run(common: &Common, format: Format) -> Result<(), Failure> {
     findings.extend(system::findings());
     findings.extend(of_agents);
     let healthy = !broken(&findings);
-    let report = Report { version: env!("CARGO_PKG_VERSION"), store, healthy, findings };
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        store,
+        healthy,
+        findings,
+    };
     if format.json {
         print_json(&report)?;
     } else {
         print(&text(&report))?;
     }
     if unusable {
-        return Err(Failure::Store("the store cannot be used; see above".to_owned()));
+        return Err(Failure::Store(
+            "the store cannot be used; see above".to_owned(),
+        ));
     }
     if misconfigured {
-        return Err(Failure::Usage("the configuration cannot be used; see above".to_owned()));
+        return Err(Failure::Usage(
+            "the configuration cannot be used; see above".to_owned(),
+        ));
     }
     if !healthy {
-        return Err(Failure::Found("something here does not work; see above".to_owned()));
+        return Err(Failure::Found(
+            "something here does not work; see above".to_owned(),
+        ));
     }
     Ok(())
 }
 
 fn text(report: &Report) -> String {
     let mut lines = format!("sessiond {}\n", report.version);
-    for Finding { topic, health, detail } in &report.findings {
+    for Finding {
+        topic,
+        health,
+        detail,
+    } in &report.findings
+    {
         lines.push_str(&format!("{:<7} {topic:<12} {detail}\n", health.label()));
     }
     lines

@@ -65,7 +65,9 @@ fn prompt(exec: &Exec, io: &ProtocolIo) -> Result<String, Failure> {
     let input = (&io.input).take(limit + 1).read_to_string(&mut text);
     input.map_err(Failure::os("read the prompt from stdin"))?;
     if text.len() as u64 > limit {
-        return Err(Failure::Usage(format!("the prompt is longer than {limit} bytes")));
+        return Err(Failure::Usage(format!(
+            "the prompt is longer than {limit} bytes"
+        )));
     }
     Ok(text)
 }
@@ -89,16 +91,20 @@ struct Turn {
 impl Turn {
     async fn run(&mut self, exec: &Exec, start: Start) -> Result<(), Failure> {
         let session = self.session(exec, &start).await?;
-        let op =
-            Op::TurnStart { input: vec![Content::text(start.prompt)], if_busy: IfBusy::Reject };
+        let op = Op::TurnStart {
+            input: vec![Content::text(start.prompt)],
+            if_busy: IfBusy::Reject,
+        };
         let Accepted::Turn { turn } = self.call(Some(session), op).await? else {
             return Err(unexpected().into());
         };
-        let ended = self.to_end(session, turn).await?;
+        let ended = self.until_ended(session, turn).await?;
         self.printer.end();
         if self.declined > 0 {
             let count = self.declined;
-            say(&format!("permission declined {count} times: exec has nobody to ask"));
+            say(&format!(
+                "permission declined {count} times: exec has nobody to ask"
+            ));
         }
         verdict(ended)
     }
@@ -134,25 +140,36 @@ impl Turn {
     }
 
     async fn newest(&mut self, cwd: &str) -> Result<SessionId, Failure> {
-        let list = SessionList { cwd: Some(cwd.to_owned()), after: None, limit: Some(1) };
+        let list = SessionList {
+            cwd: Some(cwd.to_owned()),
+            after: None,
+            limit: Some(1),
+        };
         match self.call(None, Op::SessionList(list)).await? {
-            Accepted::Sessions { sessions, .. } => {
-                sessions.first().map(|summary| summary.session).ok_or_else(|| {
+            Accepted::Sessions { sessions, .. } => sessions
+                .first()
+                .map(|summary| summary.session)
+                .ok_or_else(|| {
                     let message = "this directory has no session yet; run exec without --last";
                     WireError::new(ErrorCode::NotFound, message).into()
-                })
-            }
+                }),
             _ => Err(unexpected().into()),
         }
     }
 
     async fn call(&mut self, session: Option<SessionId>, op: Op) -> Result<Accepted, WireError> {
         let (printer, questions) = (&mut self.printer, &mut self.questions);
-        self.waist.call(session, op, |frame| take(frame, printer, questions)).await
+        self.waist
+            .call(session, op, |frame| take(frame, printer, questions))
+            .await
     }
 
     /// Prints, declines and interrupts until the turn has ended.
-    async fn to_end(&mut self, session: SessionId, turn: TurnId) -> Result<TurnEnded, Failure> {
+    async fn until_ended(
+        &mut self,
+        session: SessionId,
+        turn: TurnId,
+    ) -> Result<TurnEnded, Failure> {
         let mut interrupted = false;
         loop {
             for question in std::mem::take(&mut self.questions) {
@@ -182,7 +199,10 @@ impl Turn {
     }
 
     async fn interrupt(&mut self, session: SessionId, turn: TurnId) -> Result<(), WireError> {
-        let op = Op::TurnInterrupt { turn: Some(turn), queued: Queued::Keep };
+        let op = Op::TurnInterrupt {
+            turn: Some(turn),
+            queued: Queued::Keep,
+        };
         self.waist.submit(Some(session), op).await.map(drop)
     }
 
@@ -193,13 +213,21 @@ impl Turn {
                 self.declined += 1;
                 let modest = |kind| permission.options.iter().find(|option| option.kind == kind);
                 match modest(PermissionKind::RejectOnce) {
-                    Some(option) => Outcome::Selected { option: option.id.clone() },
+                    Some(option) => Outcome::Selected {
+                        option: option.id.clone(),
+                    },
                     None => Outcome::Cancelled,
                 }
             }
             _ => Outcome::Unanswered,
         };
-        self.waist.answer(Answer { request: question.id, digest: question.digest, outcome }).await
+        self.waist
+            .answer(Answer {
+                request: question.id,
+                digest: question.digest,
+                outcome,
+            })
+            .await
     }
 }
 

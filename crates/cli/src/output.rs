@@ -9,10 +9,14 @@ use crate::failure::Failure;
 /// Prints to stdout. A reader that has left (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Os { step: "write to stdout", source: error })
-        }
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Os {
+            step: "write to stdout",
+            source: error,
+        }),
         _ => Ok(()),
     }
 }
@@ -24,8 +28,10 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// A value as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value)
-        .map_err(|error| Failure::Os { step: "write JSON", source: error.into() })
+    serde_json::to_string(value).map_err(|error| Failure::Os {
+        step: "write JSON",
+        source: error.into(),
+    })
 }
 
 /// Says something short to the person at the terminal (WIRE-12). A stderr that is gone must not

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use sessiond_log::{Store, Subject};
 use sessiond_protocol::{
-    Accepted, Cursor, EventFrame, Op, ServerFrame, SessionId, SessionList, Summary, encode,
+    Accepted, Cursor, ErrorCode, EventFrame, Op, ServerFrame, SessionId, SessionList, Summary,
+    WireError, encode,
 };
 
 use crate::args::{List, Sessions, Show};
@@ -33,7 +34,11 @@ fn list(setup: &Setup, list: &List) -> Result<(), Failure> {
         let mut summaries: Vec<Summary> = Vec::new();
         let mut after = None;
         loop {
-            let page = SessionList { cwd: cwd.clone(), after, limit: None };
+            let page = SessionList {
+                cwd: cwd.clone(),
+                after,
+                limit: None,
+            };
             match waist.call(None, Op::SessionList(page), drop).await? {
                 Accepted::Sessions { sessions, next } => {
                     summaries.extend(sessions);
@@ -53,14 +58,20 @@ fn list(setup: &Setup, list: &List) -> Result<(), Failure> {
     if summaries.is_empty() {
         return print("no sessions\n");
     }
-    summaries.iter().try_for_each(|summary| print(&line(summary)))
+    summaries
+        .iter()
+        .try_for_each(|summary| print(&line(summary)))
 }
 
 fn line(summary: &Summary) -> String {
     let title = summary.title.as_deref().unwrap_or("(no title)");
     let title: String = one_line(title).chars().take(TITLE_CHARS).collect();
     let damaged = if summary.damage > 0 { "  DAMAGED" } else { "" };
-    let when: String = summary.updated_at.chars().take("2026-01-01T00:00:00".len()).collect();
+    let when: String = summary
+        .updated_at
+        .chars()
+        .take("2026-01-01T00:00:00".len())
+        .collect();
     let (id, turns, cwd) = (summary.session, summary.turns, one_line(&summary.cwd));
     format!("{id}  {when}Z  {turns:>3} turns  {title:<TITLE_CHARS$}  {cwd}{damaged}\n")
 }
@@ -75,16 +86,24 @@ fn absolute(path: &Path) -> Result<String, Failure> {
 
 fn show(setup: &Setup, show: &Show) -> Result<(), Failure> {
     let frames = read(setup, show.session)?;
+    if frames.is_empty() {
+        let message = "no session with this id is stored here; see sessiond sessions list";
+        return Err(WireError::new(ErrorCode::NotFound, message)
+            .about(show.session)
+            .into());
+    }
     let conversation = Conversation::new(show.session, life(setup, show.session), frames);
     if !show.format.json {
         return print(&conversation.to_string());
     }
-    conversation.into_frames().into_iter().try_for_each(|frame| {
-        let line = encode(&ServerFrame::Event(frame)).map_err(|error| {
-            sessiond_protocol::WireError::new(error.code, error.message)
-        })?;
-        print(&line)
-    })
+    conversation
+        .into_frames()
+        .into_iter()
+        .try_for_each(|frame| {
+            let line = encode(&ServerFrame::Event(frame))
+                .map_err(|error| WireError::new(error.code, error.message))?;
+            print(&line)
+        })
 }
 
 /// All durable events of a session, without a lease.
@@ -97,7 +116,9 @@ fn read(setup: &Setup, session: SessionId) -> Result<Vec<EventFrame>, Failure> {
         loop {
             let op = Op::SessionRead { after, limit: None };
             let page = waist.call(Some(session), op, drop).await?;
-            let Accepted::Events { events, next } = page else { return Err(unexpected().into()) };
+            let Accepted::Events { events, next } = page else {
+                return Err(unexpected().into());
+            };
             for event in events {
                 let frame = serde_json::from_value(event).map_err(|error| Failure::Os {
                     step: "read an event",

@@ -67,8 +67,9 @@ impl Setup {
             Store::open_real(&self.store).map_err(|error| Failure::Store(error.to_string()))?;
         let agents = self.config.agents().into_iter();
         let available = agents.filter(|(_, agent)| agent.kind.is_available());
-        let agents: HashMap<_, _> =
-            available.map(|(name, _)| (name.clone(), script_agent(name))).collect();
+        let agents: HashMap<_, _> = available
+            .map(|(name, _)| (name.clone(), script_agent(name)))
+            .collect();
         Ok(Engine::new(EngineConfig {
             store,
             persistence: PersistenceState::On,
@@ -112,9 +113,7 @@ pub(crate) async fn drain(engine: &Engine) {
 
 /// Runs a command's asynchronous part on this thread alone: one client needs no more, and threads
 /// cost start-up time. Whatever still blocks a helper thread at the end is left behind.
-pub(crate) fn block_on<T>(
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -30,7 +30,10 @@ impl Choices {
     /// The first choice that counts; empty ones, and a relative XDG value, do not.
     fn resolve(self) -> Result<PathBuf, Failure> {
         let named = self.named.filter(|path| !path.as_os_str().is_empty());
-        let state = self.state_home.map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = self
+            .state_home
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
         let home = self.home.filter(|path| path.is_absolute());
         let path = named
             .or_else(|| state.map(|state| state.join("sessiond")))

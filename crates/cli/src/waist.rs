@@ -16,13 +16,27 @@ pub(crate) struct Waist {
 impl Waist {
     /// Says hello. `face` is what sessions made here record as their source.
     pub(crate) async fn open(connection: Connection, face: &str) -> Result<Waist, WireError> {
-        let client = Party { name: face.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
-        let waist = Waist { connection, submitted: 0 };
-        waist.send(ClientFrame::Hello(Hello { versions: vec![VERSION], client })).await?;
+        let client = Party {
+            name: face.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let waist = Waist {
+            connection,
+            submitted: 0,
+        };
+        waist
+            .send(ClientFrame::Hello(Hello {
+                versions: vec![VERSION],
+                client,
+            }))
+            .await?;
         match waist.receive().await? {
             ServerFrame::Welcome(_) => Ok(waist),
             ServerFrame::Error { error, .. } => Err(error),
-            _ => Err(WireError::new(ErrorCode::Protocol, "the engine did not say welcome")),
+            _ => Err(WireError::new(
+                ErrorCode::Protocol,
+                "the engine did not say welcome",
+            )),
         }
     }
 
@@ -56,7 +70,12 @@ impl Waist {
         self.submitted += 1;
         let id = SubmissionId::try_from(format!("s{}", self.submitted))
             .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))?;
-        self.send(ClientFrame::Submission(Submission { id: id.clone(), session, op })).await?;
+        self.send(ClientFrame::Submission(Submission {
+            id: id.clone(),
+            session,
+            op,
+        }))
+        .await?;
         Ok(id)
     }
 
@@ -86,5 +105,8 @@ fn gone() -> WireError {
 
 /// What a receipt holds is not what this op is answered with.
 pub(crate) fn unexpected() -> WireError {
-    WireError::new(ErrorCode::Protocol, "the engine's receipt is of another kind")
+    WireError::new(
+        ErrorCode::Protocol,
+        "the engine's receipt is of another kind",
+    )
 }

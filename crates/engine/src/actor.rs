@@ -176,12 +176,12 @@ impl Actor {
             },
             acknowledged = front_ticket(&mut self.held) => self.acknowledged(acknowledged).await,
             () = sleep_until(deadline) => self.input(Input::Tick),
-            message = self.running.recv(), if listening => self.from_agent(message).await,
+            message = self.running.recv(), if listening => self.heard(message),
             () = room(behind), if behind.is_some() => {}
         }
     }
 
-    async fn from_agent(&mut self, message: running::Message) {
+    fn heard(&mut self, message: running::Message) {
         match message {
             running::Message::Said(said) => {
                 self.said(said);

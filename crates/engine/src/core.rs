@@ -3,6 +3,7 @@
 
 mod asks;
 mod close;
+mod step;
 mod stream;
 mod turns;
 
@@ -12,13 +13,13 @@ mod tests;
 use std::{collections::HashMap, time::Duration};
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, Content, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker,
-    OnDisconnect, Op, Outcome, Persistence, Queued, Receipt, RequestBody, RequestFrame, RequestId,
-    RequestKind, SessionChanged, SessionId, SessionOpened, SessionView, Standing, SubmissionId,
-    ToolCall, TurnId, Verdict, WireError,
+    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, OnDisconnect, Op,
+    Persistence, Queued, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
+    SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
 };
 
-use crate::agent::{AgentError, Emit, TurnReport};
+pub(crate) use step::{Cause, ConnId, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent};
+
 use asks::Ask;
 use close::Closing;
 use turns::ActiveTurn;
@@ -29,123 +30,6 @@ pub(crate) const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 
 /// Text that was shown is stored at most this much later (LOG-17).
 pub(crate) const PARTIAL_AFTER: Duration = Duration::from_millis(100);
-
-/// A connection, as the core names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ConnId(pub(crate) u64);
-
-/// Something an agent waits for, as the core names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Token(pub(crate) u64);
-
-/// Who submitted what, for its receipt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cause {
-    pub(crate) conn: ConnId,
-    pub(crate) id: SubmissionId,
-}
-
-/// When a step happens: on the clock that only grows, and for people (RFC 3339).
-#[derive(Debug, Clone)]
-pub(crate) struct Moment {
-    pub(crate) elapsed: Duration,
-    pub(crate) at: String,
-}
-
-/// Gives fresh ids, never the same twice.
-pub(crate) trait Mint {
-    fn turn(&mut self) -> TurnId;
-    fn item(&mut self) -> ItemId;
-    fn request(&mut self) -> RequestId;
-}
-
-/// What can happen to a session.
-#[derive(Debug)]
-pub(crate) enum Input {
-    Created {
-        cause: Cause,
-        header: Box<SessionOpened>,
-    },
-    Attached {
-        conn: ConnId,
-        answers: Vec<RequestKind>,
-        on_disconnect: OnDisconnect,
-    },
-    Submitted {
-        cause: Cause,
-        op: Op,
-    },
-    Answered {
-        conn: ConnId,
-        request: RequestId,
-        digest: String,
-        outcome: Outcome,
-    },
-    Emitted(Emit),
-    CallStarted {
-        call: Box<ToolCall>,
-        token: Token,
-    },
-    Asked {
-        item: Option<ItemId>,
-        body: RequestBody,
-        token: Token,
-    },
-    Recorded {
-        marker: Marker,
-        token: Token,
-    },
-    AgentDone(Result<TurnReport, AgentError>),
-    Disconnected {
-        conn: ConnId,
-    },
-    Tick,
-}
-
-/// What is to be done after an input.
-#[derive(Debug, Default)]
-pub(crate) struct Step {
-    /// At once, waiting for nothing.
-    pub(crate) urgent: Vec<Urgent>,
-    /// Records to append, in order; none where nothing durable happened.
-    pub(crate) append: Vec<EventFrame>,
-    /// Whether the append must be on stable storage before `then`.
-    pub(crate) sync: Sync,
-    /// In order, and only after the append.
-    pub(crate) then: Vec<Effect>,
-}
-
-/// Whether an append must be on stable storage before what depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Sync {
-    #[default]
-    Written,
-    Synced,
-}
-
-/// What waits for nothing: stopping.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Urgent {
-    CancelAgent,
-    DropAgent,
-    /// The session will be let go within moments: whoever wants it may wait for it.
-    Closing,
-}
-
-/// What the actor does for the core.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Effect {
-    Deliver(EventFrame),
-    Receipt(ConnId, Receipt),
-    Request(ConnId, RequestFrame),
-    RequestClosed(ConnId, RequestId),
-    Refused(ConnId, WireError),
-    StartAgent { prompt: Vec<Content> },
-    Started(Token, ItemId),
-    Reply(Token, Outcome),
-    RecordDone(Token),
-    Stop,
-}
 
 /// The client that controls the session.
 #[derive(Debug)]

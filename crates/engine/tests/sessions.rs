@@ -1,5 +1,12 @@
 //! Sessions through the waist: live, resumed, listed, on every store.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests say so loudly"
+)]
+
 mod harness;
 
 use std::{fs, path::Path};

@@ -129,7 +129,10 @@ impl Appender {
             }
         }
         self.write()?;
-        let asks = self.waiting.iter().any(|w| w.durability == Durability::Synced);
+        let asks = self
+            .waiting
+            .iter()
+            .any(|w| w.durability == Durability::Synced);
         if asks || self.is_new() || self.unsynced.len() > UNSYNCED_BYTES {
             self.sync()?;
         }
@@ -146,7 +149,10 @@ impl Appender {
     /// Leaves to the next writer what was acknowledged; answers who is to hear of the failure.
     pub(crate) fn fail(self) -> VecDeque<Waiting> {
         if self.carries {
-            self.held.hand_over(Carry { tail: self.durable, lines: self.unsynced });
+            self.held.hand_over(Carry {
+                tail: self.durable,
+                lines: self.unsynced,
+            });
         }
         self.waiting
     }
@@ -174,7 +180,9 @@ impl Appender {
 
     fn encode(&mut self, job: &Job) -> Result<(), LogError> {
         for (record, seq) in job.records.iter().zip(job.first_seq..) {
-            let Some(open) = &mut self.open else { return Err(LogError::Closed) };
+            let Some(open) = &mut self.open else {
+                return Err(LogError::Closed);
+            };
             let reference;
             let data = if blob::is_large(&record.data) {
                 reference = self.blobs.keep(&record.data)?;
@@ -184,7 +192,14 @@ impl Appender {
             };
             let (epoch, prev) = (self.epoch, open.prev);
             let (at, kind) = (record.at.as_str(), record.kind.as_str());
-            let envelope = Envelope { seq: Some(seq), epoch, prev, at, kind, data };
+            let envelope = Envelope {
+                seq: Some(seq),
+                epoch,
+                prev,
+                at,
+                kind,
+                data,
+            };
             open.prev = envelope.encode(&mut self.buffer);
             self.last_seq = seq;
         }
@@ -205,7 +220,11 @@ impl Appender {
         if !open.is_new {
             // In order: who comes after one that waits for the sync waits for it as well.
             let synced = |w: &Waiting| w.durability == Durability::Synced;
-            let end = self.waiting.iter().find(|w| synced(w)).map(|w| w.appended.first_seq);
+            let end = self
+                .waiting
+                .iter()
+                .find(|w| synced(w))
+                .map(|w| w.appended.first_seq);
             self.keep_unsynced(end);
             self.answer_until(end);
         }
@@ -219,7 +238,8 @@ impl Appender {
         let lines = self.buffer.split_inclusive(|b| *b == b'\n');
         let kept = lines.take_while(|l| seq_of(l).is_some_and(|seq| seq < end));
         let length = kept.map(<[u8]>::len).sum();
-        self.unsynced.extend_from_slice(self.buffer.get(..length).unwrap_or_default());
+        self.unsynced
+            .extend_from_slice(self.buffer.get(..length).unwrap_or_default());
     }
 
     /// Makes what is written durable, and answers everybody.
@@ -243,7 +263,12 @@ impl Appender {
             open.is_new = false;
             let (segment, number) = (Some(open.header.segment), open.header.number);
             let (seq, length) = (self.last_seq, open.length);
-            self.durable = Some(Tail { segment, number, seq, length });
+            self.durable = Some(Tail {
+                segment,
+                number,
+                seq,
+                length,
+            });
             self.unsynced.clear();
         }
         self.answer_until(None);
@@ -283,9 +308,22 @@ impl Appender {
         let data = serde_json::to_string(&header).map_err(io::Error::other);
         let data = data.doing("write", &path)?;
         let (epoch, prev, kind) = (self.epoch, Crc::default(), SEGMENT_KIND);
-        let envelope = Envelope { seq: None, epoch, prev, at, kind, data: &data };
+        let envelope = Envelope {
+            seq: None,
+            epoch,
+            prev,
+            at,
+            kind,
+            data: &data,
+        };
         let prev = envelope.encode(&mut self.buffer);
-        self.open = Some(Open { file, header, length: 0, prev, is_new: true });
+        self.open = Some(Open {
+            file,
+            header,
+            length: 0,
+            prev,
+            is_new: true,
+        });
         self.encode_carried();
         // A rival without the same lock may have claimed a segment of another first seq.
         self.fence()
@@ -312,7 +350,14 @@ impl Appender {
             let Ok(line) = decode(line) else { continue };
             let (epoch, prev) = (self.epoch, open.prev);
             let (seq, at, kind, data) = (line.seq, &line.at, &line.kind, line.data);
-            let envelope = Envelope { seq, epoch, prev, at, kind, data };
+            let envelope = Envelope {
+                seq,
+                epoch,
+                prev,
+                at,
+                kind,
+                data,
+            };
             open.prev = envelope.encode(&mut self.buffer);
         }
     }
@@ -349,15 +394,26 @@ impl Appender {
     fn sealed(&self) -> Result<Option<Sealed>, LogError> {
         let fs = self.held.store.fs();
         let dir = self.held.home.torn();
-        let copies = found(fs.list(&dir)).doing("list", &dir)?.unwrap_or_default();
+        let copies = found(fs.list(&dir))
+            .doing("list", &dir)?
+            .unwrap_or_default();
         for segment in self.end_of_log()? {
             for copy in &copies {
-                let offset = copy.strip_prefix(&segment).and_then(|rest| rest.strip_prefix('.'));
-                let Some(offset) = offset.and_then(|o| o.parse().ok()) else { continue };
+                let offset = copy
+                    .strip_prefix(&segment)
+                    .and_then(|rest| rest.strip_prefix('.'));
+                let Some(offset) = offset.and_then(|o| o.parse().ok()) else {
+                    continue;
+                };
                 let path = dir.join(copy);
                 let length = fs.stat(&path).doing("look up", &path)?.bytes;
                 let copy = format!("torn/{copy}");
-                return Ok(Some(Sealed { segment, offset, length, copy }));
+                return Ok(Some(Sealed {
+                    segment,
+                    offset,
+                    length,
+                    copy,
+                }));
             }
         }
         Ok(None)
@@ -367,7 +423,11 @@ impl Appender {
     fn end_of_log(&self) -> Result<Vec<String>, LogError> {
         let number = self.durable.as_ref().map_or(0, |tail| tail.number);
         let names = segments(self.held.store.fs(), &self.held.home)?;
-        Ok(names.iter().filter(|n| n.number >= number).map(SegmentName::to_string).collect())
+        Ok(names
+            .iter()
+            .filter(|n| n.number >= number)
+            .map(SegmentName::to_string)
+            .collect())
     }
 }
 
@@ -376,12 +436,19 @@ fn sync_dir(fs: &dyn crate::fs::Fs, path: &Path) -> Result<(), LogError> {
 }
 
 fn name_of(header: &Header) -> String {
-    SegmentName { number: header.number, first_seq: header.first_seq }.to_string()
+    SegmentName {
+        number: header.number,
+        first_seq: header.first_seq,
+    }
+    .to_string()
 }
 
 /// Seq of a line that this process encoded.
 fn seq_of(line: &[u8]) -> Option<u64> {
     let digits = line.strip_prefix(b"{\"v\":1,\"seq\":")?;
     let length = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-    std::str::from_utf8(digits.get(..length)?).ok()?.parse().ok()
+    std::str::from_utf8(digits.get(..length)?)
+        .ok()?
+        .parse()
+        .ok()
 }

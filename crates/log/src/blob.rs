@@ -63,18 +63,24 @@ impl Blobs {
     /// which a second sync would not notice (durability rule 4).
     pub(crate) fn keep(&self, data: &str) -> Result<String, LogError> {
         let (id, key) = self.keys.current()?;
-        let name = blake3::keyed_hash(&key, data.as_bytes()).to_hex().to_string();
+        let name = blake3::keyed_hash(&key, data.as_bytes())
+            .to_hex()
+            .to_string();
         let dir = self.home.blobs();
         if found(self.fs.stat(&dir)).doing("look up", &dir)?.is_none() {
             self.fs.make_dir(&dir).doing("create", &dir)?;
         }
-        self.fs.sync_dir(self.home.root()).doing("sync", self.home.root())?;
+        self.fs
+            .sync_dir(self.home.root())
+            .doing("sync", self.home.root())?;
         let path = self.path(&name);
         replace(self.fs.as_ref(), &path, data.as_bytes(), Replace::Durable)
             .doing("write", &path)?;
         let bytes = data.len();
         // Both texts are hexadecimal digits: nothing to escape.
-        Ok(format!("{REFERENCE}{{\"name\":\"{name}\",\"key\":\"{id}\",\"bytes\":{bytes}}}}}"))
+        Ok(format!(
+            "{REFERENCE}{{\"name\":\"{name}\",\"key\":\"{id}\",\"bytes\":{bytes}}}}}"
+        ))
     }
 
     /// The data that `reference` names; `None` when it is missing or another.
@@ -82,11 +88,16 @@ impl Blobs {
         let Ok(Reference { blob }) = serde_json::from_str::<Reference>(reference) else {
             return Ok(None);
         };
-        let digits = blob.name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let digits = blob
+            .name
+            .bytes()
+            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if !digits || blob.name.len() != blake3::OUT_LEN * 2 {
             return Ok(None);
         }
-        let Some(key) = self.keys.get(&blob.key)? else { return Ok(None) };
+        let Some(key) = self.keys.get(&blob.key)? else {
+            return Ok(None);
+        };
         let path = self.path(&blob.name);
         let range = 0..blob.bytes.saturating_add(1);
         let Some(bytes) = found(self.fs.read(&path, range)).doing("read", &path)? else {

@@ -61,14 +61,21 @@ impl Chain {
         while let Some(part) = self.parts.pop_if(|p| p.found.name.number > tail.number) {
             self.drop_file(&part.found);
         }
-        let Some(part) = self.parts.last_mut().filter(|p| p.found.name.number == tail.number)
+        let Some(part) = self
+            .parts
+            .last_mut()
+            .filter(|p| p.found.name.number == tail.number)
         else {
             return;
         };
         part.limit = Some(tail.length);
         if let Some(length) = part.found.bytes.checked_sub(tail.length).filter(|l| *l > 0) {
             let segment = part.found.name.to_string();
-            self.stale.push(Span { segment, offset: tail.length, length });
+            self.stale.push(Span {
+                segment,
+                offset: tail.length,
+                length,
+            });
         }
     }
 
@@ -81,6 +88,10 @@ impl Chain {
 
     fn drop_file(&mut self, found: &Found) {
         let (segment, length) = (found.name.to_string(), found.bytes);
-        self.stale.push(Span { segment, offset: 0, length });
+        self.stale.push(Span {
+            segment,
+            offset: 0,
+            length,
+        });
     }
 }

@@ -37,7 +37,7 @@ pub enum LogError {
     #[error("session {0} exists already")]
     Exists(Subject),
     /// Somebody else writes this log (LOG-7).
-    #[error("session {subject} is in use{}", holder.as_ref().map(|h| format!(" by {h}")).unwrap_or_default())]
+    #[error("session {subject} is in use{}", by(holder.as_deref()))]
     Busy {
         /// The log.
         subject: Subject,
@@ -74,6 +74,10 @@ pub enum LogError {
     WriterExists,
 }
 
+fn by(holder: Option<&Holder>) -> String {
+    holder.map(|h| format!(" by {h}")).unwrap_or_default()
+}
+
 impl LogError {
     /// A stable name of the kind of error, for protocols and tests.
     #[must_use]
@@ -102,7 +106,11 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, action: &'static str, path: &Path) -> Result<T, LogError> {
-        self.map_err(|e| LogError::Io { action, path: path.to_owned(), source: Arc::new(e) })
+        self.map_err(|e| LogError::Io {
+            action,
+            path: path.to_owned(),
+            source: Arc::new(e),
+        })
     }
 }
 

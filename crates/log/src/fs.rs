@@ -118,7 +118,10 @@ pub(crate) enum Replace {
 /// Writes `bytes` under `path` through a temporary file in the same directory, so that a reader
 /// sees the old content or the new one and nothing between.
 pub(crate) fn replace(fs: &dyn Fs, path: &Path, bytes: &[u8], how: Replace) -> io::Result<()> {
-    let name = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy())
+        .unwrap_or_default();
     let unique = uuid::Uuid::new_v4().simple();
     let temporary = path.with_file_name(format!(".{name}.{unique}"));
     let written = fill(fs, &temporary, bytes, how).and_then(|()| fs.rename(&temporary, path));

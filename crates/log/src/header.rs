@@ -60,7 +60,17 @@ impl Header {
     pub(crate) fn new(session: Subject, number: u32, epoch: u64, after: Option<Tail>) -> Self {
         let first_seq = after.as_ref().map_or(0, |tail| tail.seq) + 1;
         let (format, segment, checkpoint, torn) = (FORMAT, Uuid::now_v7(), (), None);
-        Self { format, segment, session, number, epoch, first_seq, after, checkpoint, torn }
+        Self {
+            format,
+            segment,
+            session,
+            number,
+            epoch,
+            first_seq,
+            after,
+            checkpoint,
+            torn,
+        }
     }
 
     /// The header that `line` is, if it is one.

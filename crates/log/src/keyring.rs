@@ -38,7 +38,10 @@ struct Known {
 
 impl Keyring {
     pub(crate) fn new(fs: Arc<dyn Fs>) -> Self {
-        Self { fs, known: Mutex::default() }
+        Self {
+            fs,
+            known: Mutex::default(),
+        }
     }
 
     /// The key for new blobs and its id; made durable before it is used for the first time.
@@ -72,7 +75,9 @@ impl Keyring {
     }
 
     fn stored_current(&self) -> Result<Option<(String, Key)>, LogError> {
-        let Some(id) = self.text(&current_path())? else { return Ok(None) };
+        let Some(id) = self.text(&current_path())? else {
+            return Ok(None);
+        };
         Ok(self.stored(&id)?.map(|key| (id, key)))
     }
 
@@ -81,15 +86,19 @@ impl Keyring {
         if id.len() != ID_DIGITS || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Ok(None);
         }
-        let Some(text) = self.text(&key_path(id))? else { return Ok(None) };
-        Ok(blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes()))
+        let Some(text) = self.text(&key_path(id))? else {
+            return Ok(None);
+        };
+        Ok(blake3::Hash::from_hex(text)
+            .ok()
+            .map(|hash| *hash.as_bytes()))
     }
 
     fn text(&self, path: &Path) -> Result<Option<String>, LogError> {
         let Some(bytes) = found(self.fs.read(path, 0..LONGEST)).doing("read", path)? else {
             return Ok(None);
         };
-        let text = String::from_utf8(bytes).map_err(|e| io::Error::other(e));
+        let text = String::from_utf8(bytes).map_err(io::Error::other);
         Ok(Some(text.doing("read", path)?.trim_end().to_owned()))
     }
 
@@ -101,9 +110,17 @@ impl Keyring {
         }
         let key = random.finalize();
         let id = blake3::derive_key("sessiond blob key id 1", key.as_bytes());
-        let id: String = blake3::Hash::from_bytes(id).to_hex().chars().take(ID_DIGITS).collect();
-        self.fs.make_dir(Path::new(KEYS)).doing("create", Path::new(KEYS))?;
-        self.fs.sync_dir(Path::new("")).doing("sync", Path::new(""))?;
+        let id: String = blake3::Hash::from_bytes(id)
+            .to_hex()
+            .chars()
+            .take(ID_DIGITS)
+            .collect();
+        self.fs
+            .make_dir(Path::new(KEYS))
+            .doing("create", Path::new(KEYS))?;
+        self.fs
+            .sync_dir(Path::new(""))
+            .doing("sync", Path::new(""))?;
         let key_text = format!("{}\n", key.to_hex());
         self.put(&key_path(&id), &key_text)?;
         self.put(&current_path(), &format!("{id}\n"))?;

@@ -20,7 +20,10 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn of(subject: &Subject) -> Self {
         let name = subject.as_ref();
-        Self { root: Path::new(SESSIONS).join(name), open: Path::new(OPEN).join(name) }
+        Self {
+            root: Path::new(SESSIONS).join(name),
+            open: Path::new(OPEN).join(name),
+        }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -64,7 +67,10 @@ pub(crate) struct SegmentName {
 impl SegmentName {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (number, first_seq) = name.strip_suffix(".jsonl")?.split_once('-')?;
-        let parsed = Self { number: number.parse().ok()?, first_seq: first_seq.parse().ok()? };
+        let parsed = Self {
+            number: number.parse().ok()?,
+            first_seq: first_seq.parse().ok()?,
+        };
         (parsed.to_string() == name).then_some(parsed)
     }
 }

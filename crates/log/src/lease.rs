@@ -54,7 +54,9 @@ struct State {
 
 impl State {
     fn has_writer(&self) -> bool {
-        self.writer.upgrade().is_some_and(|writer| !writer.is_finished())
+        self.writer
+            .upgrade()
+            .is_some_and(|writer| !writer.is_finished())
     }
 }
 
@@ -62,11 +64,23 @@ impl Lease {
     pub(crate) fn take(store: Store, subject: Subject, owner: Owner) -> Result<Self, LogError> {
         let home = Home::of(&subject);
         // Empty when nobody writes, it is easily left out of a copy of the store.
-        store.fs().make_dir(OPEN.as_ref()).doing("create", OPEN.as_ref())?;
+        store
+            .fs()
+            .make_dir(OPEN.as_ref())
+            .doing("create", OPEN.as_ref())?;
         let lock = wait_for_lock(&store, &subject, &home)?;
         let state = Mutex::default();
-        let held = Held { store, subject, home, lock, owner, state };
-        let lease = Self { held: Arc::new(held) };
+        let held = Held {
+            store,
+            subject,
+            home,
+            lock,
+            owner,
+            state,
+        };
+        let lease = Self {
+            held: Arc::new(held),
+        };
         lease.set_state(HolderState::Open)?;
         Ok(lease)
     }
@@ -85,7 +99,10 @@ impl Lease {
     pub fn scan(&self) -> Result<Scan, LogError> {
         let mut state = self.held.state();
         let carry = state.carry.clone();
-        let scan = self.held.store.with_reader(self.subject(), |r| r.collect(carry.as_ref()))?;
+        let scan = self
+            .held
+            .store
+            .with_reader(self.subject(), |r| r.collect(carry.as_ref()))?;
         // What a writer has yet to append is not in this scan.
         state.base = (!state.has_writer()).then(|| Base::of(&scan, carry));
         Ok(scan)
@@ -114,7 +131,10 @@ impl Lease {
             }
         };
         if let Some(found) = base.newer {
-            return Err(LogError::TooNew { found, known: FORMAT });
+            return Err(LogError::TooNew {
+                found,
+                known: FORMAT,
+            });
         }
         let pool = Arc::clone(self.held.store.pool());
         let next_seq = base.next_seq;
@@ -130,7 +150,10 @@ impl Lease {
     /// # Errors
     /// [`LogError::Io`].
     pub fn set_state(&self, state: HolderState) -> Result<(), LogError> {
-        let holder = Holder { owner: self.held.owner.clone(), state };
+        let holder = Holder {
+            owner: self.held.owner.clone(),
+            state,
+        };
         let path = self.held.home.owner();
         let text = serde_json::to_vec(&holder).map_err(std::io::Error::other);
         let text = text.doing("write", path)?;
@@ -174,19 +197,21 @@ impl Drop for Held {
     }
 }
 
-fn wait_for_lock(
-    store: &Store,
-    subject: &Subject,
-    home: &Home,
-) -> Result<Box<dyn Lock>, LogError> {
+fn wait_for_lock(store: &Store, subject: &Subject, home: &Home) -> Result<Box<dyn Lock>, LogError> {
     let path = home.lock();
     let start = Instant::now();
     loop {
-        if let Some(lock) = store.fs().lock(&path, LockMode::Exclusive).doing("lock", &path)? {
+        if let Some(lock) = store
+            .fs()
+            .lock(&path, LockMode::Exclusive)
+            .doing("lock", &path)?
+        {
             return Ok(lock);
         }
         let holder = store.recorded_holder(home)?;
-        let closing = holder.as_ref().is_some_and(|h| h.state == HolderState::Closing);
+        let closing = holder
+            .as_ref()
+            .is_some_and(|h| h.state == HolderState::Closing);
         let patience = if closing { CLOSING_WAIT } else { WAKE_WAIT };
         if start.elapsed() >= patience {
             let (subject, holder) = (subject.clone(), holder.map(Box::new));

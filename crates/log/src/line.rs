@@ -72,14 +72,24 @@ impl Envelope<'_> {
     /// Appends the line with its LF; its checksum is the next line's `prev`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Crc {
         let start = out.len();
-        let Self { epoch, prev, at, kind, data, .. } = self;
+        let Self {
+            epoch,
+            prev,
+            at,
+            kind,
+            data,
+            ..
+        } = self;
         out.reserve(data.len() + at.len() + kind.len() + 128);
         // Writing to a Vec cannot fail.
         let _ = write!(out, "{{\"v\":{VERSION},");
         if let Some(seq) = self.seq {
             let _ = write!(out, "\"seq\":{seq},");
         }
-        let _ = write!(out, "\"epoch\":{epoch},\"prev\":\"{prev}\",\"at\":\"{at}\",");
+        let _ = write!(
+            out,
+            "\"epoch\":{epoch},\"prev\":\"{prev}\",\"at\":\"{at}\","
+        );
         let _ = write!(out, "\"kind\":\"{kind}\",\"data\":");
         out.extend_from_slice(data.as_bytes());
         let crc = Crc::of(out.get(start..).unwrap_or_default());
@@ -114,8 +124,12 @@ pub(crate) enum Fault {
 
 /// Reads one line, given without its LF.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Line<'_>, Fault> {
-    let (body, tail) = bytes.split_at_checked(bytes.len().wrapping_sub(TAIL)).ok_or(Fault::Checksum)?;
-    let digits = tail.strip_prefix(CRC_MEMBER).and_then(|t| t.strip_suffix(b"\"}"));
+    let (body, tail) = bytes
+        .split_at_checked(bytes.len().wrapping_sub(TAIL))
+        .ok_or(Fault::Checksum)?;
+    let digits = tail
+        .strip_prefix(CRC_MEMBER)
+        .and_then(|t| t.strip_suffix(b"\"}"));
     let crc = digits.and_then(Crc::parse).ok_or(Fault::Checksum)?;
     if Crc::of(body) != crc {
         return Err(Fault::Checksum);
@@ -142,7 +156,16 @@ fn canonical(body: &str, crc: Crc) -> Option<Line<'_>> {
     let data = rest.strip_prefix(",\"data\":").filter(|d| !d.is_empty())?;
     let prev = Crc::parse(prev.as_bytes())?;
     let (at, kind) = (Cow::Borrowed(at), Cow::Borrowed(kind));
-    Some(Line { version: VERSION, seq, epoch, prev, at, kind, data, crc })
+    Some(Line {
+        version: VERSION,
+        seq,
+        epoch,
+        prev,
+        at,
+        kind,
+        data,
+        crc,
+    })
 }
 
 fn number(text: &str) -> Option<(u64, &str)> {
@@ -176,10 +199,29 @@ fn any_order(line: &str, crc: Crc) -> Result<Line<'_>, Fault> {
     }
     let version = serde_json::from_str(line).map(|Versioned { v }| v);
     let version = version.map_err(|_| Fault::Envelope)?;
-    let fault = if version > VERSION { Fault::Newer(version) } else { Fault::Envelope };
-    let Members { seq, epoch, prev, at, kind, data } =
-        serde_json::from_str(line).map_err(|_| fault)?;
-    Ok(Line { version, seq, epoch, prev, at, kind, data: data.get(), crc })
+    let fault = if version > VERSION {
+        Fault::Newer(version)
+    } else {
+        Fault::Envelope
+    };
+    let Members {
+        seq,
+        epoch,
+        prev,
+        at,
+        kind,
+        data,
+    } = serde_json::from_str(line).map_err(|_| fault)?;
+    Ok(Line {
+        version,
+        seq,
+        epoch,
+        prev,
+        at,
+        kind,
+        data: data.get(),
+        crc,
+    })
 }
 
 #[cfg(test)]

@@ -29,8 +29,14 @@ impl Owner {
         let boot_id = system_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self {
             pid: std::process::id(),
-            start_time: system_text("/proc/self/stat").ok().and_then(start_time).unwrap_or(0),
-            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            start_time: system_text("/proc/self/stat")
+                .ok()
+                .and_then(start_time)
+                .unwrap_or(0),
+            host: rustix::system::uname()
+                .nodename()
+                .to_string_lossy()
+                .into_owned(),
             boot_id: boot_id.trim().to_owned(),
             endpoint: None,
         }
@@ -39,7 +45,10 @@ impl Owner {
     /// The same process, reachable at `endpoint`.
     #[must_use]
     pub fn at_endpoint(self, endpoint: impl Into<String>) -> Self {
-        Self { endpoint: Some(endpoint.into()), ..self }
+        Self {
+            endpoint: Some(endpoint.into()),
+            ..self
+        }
     }
 }
 

@@ -48,7 +48,13 @@ fn next_line<'a>(bytes: &'a [u8], offset: usize, pieces: &mut Vec<Piece<'a>>) ->
         }
         line => {
             let lost = u64::from(line.is_err());
-            pieces.push(Piece { offset, length, unterminated, line, lost });
+            pieces.push(Piece {
+                offset,
+                length,
+                unterminated,
+                line,
+                lost,
+            });
         }
     }
     Some(length)
@@ -64,7 +70,9 @@ fn salvage<'a>(chunk: &'a [u8], base: usize, fault: Fault, pieces: &mut Vec<Piec
         let Some(rest) = chunk.get(at..) else { break };
         let next = rest.windows(START.len()).skip(1).position(|w| w == START);
         let length = next.map_or(rest.len(), |n| n + 1);
-        let Some(part) = rest.get(..length) else { break };
+        let Some(part) = rest.get(..length) else {
+            break;
+        };
         add_part(part, base + at, fault, pieces);
         at += length;
     }
@@ -79,7 +87,13 @@ fn add_part<'a>(part: &'a [u8], offset: usize, fault: Fault, pieces: &mut Vec<Pi
     let unterminated = content.len() == part.len();
     if let Ok(line) = decode(content) {
         let length = part.len();
-        pieces.push(Piece { offset, length, unterminated, line: Ok(line), lost: 0 });
+        pieces.push(Piece {
+            offset,
+            length,
+            unterminated,
+            line: Ok(line),
+            lost: 0,
+        });
         return;
     }
     // One stray byte, where the LF should be.
@@ -87,9 +101,18 @@ fn add_part<'a>(part: &'a [u8], offset: usize, fault: Fault, pieces: &mut Vec<Pi
         && let Ok(line) = decode(whole)
     {
         let length = whole.len();
-        pieces.push(Piece { offset, length, unterminated: false, line: Ok(line), lost: 0 });
+        pieces.push(Piece {
+            offset,
+            length,
+            unterminated: false,
+            line: Ok(line),
+            lost: 0,
+        });
         let stray = part.get(length..).unwrap_or_default();
-        pieces.push(Piece { lost: 0, ..broken(stray, offset + length, fault) });
+        pieces.push(Piece {
+            lost: 0,
+            ..broken(stray, offset + length, fault)
+        });
         return;
     }
     pieces.push(broken(part, offset, fault));
@@ -97,7 +120,10 @@ fn add_part<'a>(part: &'a [u8], offset: usize, fault: Fault, pieces: &mut Vec<Pi
 
 /// Each checksum member may have ended a record that was acknowledged; its seq is not used again.
 fn broken<'a>(bytes: &[u8], offset: usize, fault: Fault) -> Piece<'a> {
-    let members = bytes.windows(CRC_MEMBER.len()).filter(|w| *w == CRC_MEMBER).count();
+    let members = bytes
+        .windows(CRC_MEMBER.len())
+        .filter(|w| *w == CRC_MEMBER)
+        .count();
     Piece {
         offset,
         length: bytes.len(),

@@ -51,7 +51,10 @@ impl Shared {
                 return;
             } else {
                 state.idle += 1;
-                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .wake
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 state.idle -= 1;
             }
         }
@@ -66,7 +69,9 @@ impl std::fmt::Debug for Pool {
 
 impl Pool {
     pub(crate) fn new() -> Self {
-        Self { shared: Arc::default() }
+        Self {
+            shared: Arc::default(),
+        }
     }
 
     /// Queues work. Fails when no thread can be started at all.

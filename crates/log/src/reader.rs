@@ -36,7 +36,9 @@ pub(crate) struct Reader<'a> {
 /// The segment files of a log, ordered by name.
 pub(crate) fn segments(fs: &dyn Fs, home: &Home) -> Result<Vec<SegmentName>, LogError> {
     let dir = home.log();
-    let names = found(fs.list(&dir)).doing("list", &dir)?.unwrap_or_default();
+    let names = found(fs.list(&dir))
+        .doing("list", &dir)?
+        .unwrap_or_default();
     let mut names: Vec<_> = names.iter().filter_map(|n| SegmentName::parse(n)).collect();
     names.sort_unstable();
     Ok(names)
@@ -62,7 +64,15 @@ impl Reader<'_> {
             let path = self.home.segment(&part.found.name.to_string());
             let end = part.limit.unwrap_or(u64::MAX);
             let bytes = self.fs.read(&path, 0..end).doing("read", &path)?;
-            walk.segment(part, &bytes, if index == last { IsLast::Yes } else { IsLast::No });
+            walk.segment(
+                part,
+                &bytes,
+                if index == last {
+                    IsLast::Yes
+                } else {
+                    IsLast::No
+                },
+            );
         }
         walk.scan.stale.append(&mut chain.stale);
         if let Some(carry) = carry {
@@ -91,7 +101,11 @@ impl Reader<'_> {
         let mut lines = pieces(&bytes).into_iter().map_while(|p| p.line.ok());
         if let Some(header) = lines.next()
             && let Some(record) = lines.next()
-            && first.found.header.as_ref().is_some_and(|h| h.epoch == record.epoch)
+            && first
+                .found
+                .header
+                .as_ref()
+                .is_some_and(|h| h.epoch == record.epoch)
             && record.prev == header.crc
             && record.seq == Some(1)
             && !crate::blob::is_reference(record.data)
@@ -128,13 +142,23 @@ impl Reader<'_> {
         let head = self.fs.read(&path, 0..HEADER_BYTES).doing("read", &path)?;
         let line = first_piece(&head).and_then(|piece| piece.line.ok());
         let Some(header) = line.as_ref().and_then(Header::parse) else {
-            return Ok(Some(Found { name, bytes, header: None }));
+            return Ok(Some(Found {
+                name,
+                bytes,
+                header: None,
+            }));
         };
         if header.session != *self.subject || header.number != name.number {
             // A file of another log, or under another's name.
             let (segment, offset, length) = (name.to_string(), 0, bytes);
             let (after_seq, reason) = (0, DamageReason::Envelope);
-            scan.damage.push(Damage { segment, offset, length, after_seq, reason });
+            scan.damage.push(Damage {
+                segment,
+                offset,
+                length,
+                after_seq,
+                reason,
+            });
             return Ok(None);
         }
         scan.highest_epoch = scan.highest_epoch.max(header.epoch);
@@ -142,6 +166,10 @@ impl Reader<'_> {
         if header.format > FORMAT || version > VERSION {
             scan.saw_newer(header.format.max(version));
         }
-        Ok(Some(Found { name, bytes, header: Some(header) }))
+        Ok(Some(Found {
+            name,
+            bytes,
+            header: Some(header),
+        }))
     }
 }

@@ -68,7 +68,13 @@ impl RecordView<'_> {
 
 impl<'a> RecordView<'a> {
     pub(crate) fn of(line: &'a Line<'_>, seq: u64, data: &'a str) -> Self {
-        Self { seq, epoch: line.epoch, at: &line.at, kind: &line.kind, data }
+        Self {
+            seq,
+            epoch: line.epoch,
+            at: &line.at,
+            kind: &line.kind,
+            data,
+        }
     }
 }
 

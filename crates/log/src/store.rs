@@ -51,7 +51,10 @@ impl Store {
     /// [`LogError::UnsafeRoot`] when the root is a symbolic link, no directory or somebody else's
     /// (LOG-15). A store of a newer format opens for reading; see [`Store::claim`] (LOG-11).
     pub fn open(fs: Arc<dyn Fs>, root: &Path) -> Result<Self, LogError> {
-        let unsafe_root = |why: String| LogError::UnsafeRoot { path: root.to_owned(), why };
+        let unsafe_root = |why: String| LogError::UnsafeRoot {
+            path: root.to_owned(),
+            why,
+        };
         match found(fs.stat(Path::new(""))) {
             Ok(Some(stat)) if stat.kind != FileKind::Directory => {
                 return Err(unsafe_root("not a directory".to_owned()));
@@ -61,7 +64,14 @@ impl Store {
         }
         let keys = Arc::new(Keyring::new(Arc::clone(&fs)));
         let (root, pool) = (root.to_owned(), Arc::new(Pool::new()));
-        Ok(Self { inner: Arc::new(Inner { fs, root, keys, pool }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                fs,
+                root,
+                keys,
+                pool,
+            }),
+        })
     }
 
     /// Opens the store in the directory `root` of the machine's file system.
@@ -80,7 +90,14 @@ impl Store {
         let fs: Arc<dyn Fs> = Arc::new(MemoryFs::new());
         let keys = Arc::new(Keyring::new(Arc::clone(&fs)));
         let (root, pool) = (PathBuf::from(":memory:"), Arc::new(Pool::new()));
-        Self { inner: Arc::new(Inner { fs, root, keys, pool }) }
+        Self {
+            inner: Arc::new(Inner {
+                fs,
+                root,
+                keys,
+                pool,
+            }),
+        }
     }
 
     /// The directory of the store, as it was named when opened.
@@ -96,7 +113,9 @@ impl Store {
     /// [`LogError::Io`].
     pub fn subjects(&self) -> Result<Vec<Subject>, LogError> {
         let dir = Path::new(SESSIONS);
-        let names = found(self.fs().list(dir)).doing("list", dir)?.unwrap_or_default();
+        let names = found(self.fs().list(dir))
+            .doing("list", dir)?
+            .unwrap_or_default();
         let mut subjects: Vec<Subject> = names.iter().filter_map(|n| n.parse().ok()).collect();
         subjects.sort_unstable();
         Ok(subjects)
@@ -150,7 +169,9 @@ impl Store {
     /// [`LogError::Io`].
     pub fn holder(&self, subject: &Subject) -> Result<Option<Holder>, LogError> {
         let home = Home::of(subject);
-        let Some(holder) = self.recorded_holder(&home)? else { return Ok(None) };
+        let Some(holder) = self.recorded_holder(&home)? else {
+            return Ok(None);
+        };
         let path = home.lock();
         match found(self.fs().lock(&path, LockMode::Probe)).doing("lock", &path)? {
             // Held: the record is that of its holder. Free or gone: a leftover.
@@ -170,7 +191,9 @@ impl Store {
             return Err(LogError::Exists(subject.clone()));
         }
         let home = Home::of(subject);
-        self.fs().make_dir(home.root()).doing("create", home.root())?;
+        self.fs()
+            .make_dir(home.root())
+            .doing("create", home.root())?;
         let lease = Lease::take(self.clone(), subject.clone(), owner.clone())?;
         // Another process may have created and released it in between.
         if self.exists(subject)? {
@@ -215,7 +238,12 @@ impl Store {
     ) -> Result<T, LogError> {
         let home = Home::of(subject);
         let blobs = self.blobs(&home);
-        read(Reader { fs: self.fs(), subject, home: &home, blobs: &blobs })
+        read(Reader {
+            fs: self.fs(),
+            subject,
+            home: &home,
+            blobs: &blobs,
+        })
     }
 
     /// The owner record of a session, whether or not its writer lives.
@@ -231,7 +259,8 @@ impl Store {
         let fs = self.fs();
         fs.make_root().doing("create", &self.inner.root)?;
         self.writable()?;
-        fs.make_dir(SESSIONS.as_ref()).doing("create", SESSIONS.as_ref())?;
+        fs.make_dir(SESSIONS.as_ref())
+            .doing("create", SESSIONS.as_ref())?;
         let path = Path::new(STORE);
         if found(fs.stat(path)).doing("look up", path)?.is_none() {
             let text = format!("{{\"format\":{FORMAT}}}\n");
@@ -246,10 +275,14 @@ impl Store {
         let Some(bytes) = found(self.fs().read(path, 0..SMALL_FILE)).doing("read", path)? else {
             return Ok(());
         };
-        let version: Version =
-            serde_json::from_slice(&bytes).map_err(io::Error::other).doing("read", path)?;
+        let version: Version = serde_json::from_slice(&bytes)
+            .map_err(io::Error::other)
+            .doing("read", path)?;
         if version.format > FORMAT {
-            return Err(LogError::TooNew { found: version.format, known: FORMAT });
+            return Err(LogError::TooNew {
+                found: version.format,
+                known: FORMAT,
+            });
         }
         Ok(())
     }

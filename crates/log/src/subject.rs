@@ -21,7 +21,11 @@ impl FromStr for Subject {
         let uuid = Uuid::try_parse(text).map_err(|_| LogError::InvalidSubject)?;
         let canonical = uuid.hyphenated().to_string();
         // Other spellings of a UUID (braces, urn, upper case) would be second names of one log.
-        if canonical == text { Ok(Self(canonical)) } else { Err(LogError::InvalidSubject) }
+        if canonical == text {
+            Ok(Self(canonical))
+        } else {
+            Err(LogError::InvalidSubject)
+        }
     }
 }
 

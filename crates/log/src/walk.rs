@@ -34,7 +34,14 @@ struct Place<'b> {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(blobs: &'a Blobs, visit: &'a mut dyn FnMut(RecordView<'_>)) -> Self {
-        Self { scan: Scan::default(), blobs, visit, last_seq: 0, lost: 0, failure: None }
+        Self {
+            scan: Scan::default(),
+            blobs,
+            visit,
+            last_seq: 0,
+            lost: 0,
+            failure: None,
+        }
     }
 
     /// Goes through a segment, whose counting bytes are given. Only the last one can be torn.
@@ -48,23 +55,41 @@ impl<'a> Walk<'a> {
         {
             end = tail.offset as u64;
             let length = tail.length as u64;
-            self.scan.torn = Some(Torn { segment: name.clone(), offset: end, length });
+            self.scan.torn = Some(Torn {
+                segment: name.clone(),
+                offset: end,
+                length,
+            });
         }
-        let mut place = Place { name, epoch: None, prev: None, rest: list.into_iter().peekable() };
+        let mut place = Place {
+            name,
+            epoch: None,
+            prev: None,
+            rest: list.into_iter().peekable(),
+        };
         if let Some(header) = &part.found.header {
             self.enter(&mut place, header.epoch, header.first_seq);
         }
         while let Some(piece) = place.rest.next() {
             self.piece(&mut place, piece);
         }
-        if let Some(missing) = part.limit.and_then(|l| l.checked_sub(end)).filter(|m| *m > 0) {
+        if let Some(missing) = part
+            .limit
+            .and_then(|l| l.checked_sub(end))
+            .filter(|m| *m > 0)
+        {
             self.damage(&place.name, end, missing, DamageReason::Missing);
             self.lost = self.lost.max(1);
         }
         if end > 0 {
             let segment = part.found.header.as_ref().map(|h| h.segment);
             let (number, seq) = (part.found.name.number, self.last_seq + self.lost);
-            self.scan.tail = Some(Tail { segment, number, seq, length: end });
+            self.scan.tail = Some(Tail {
+                segment,
+                number,
+                seq,
+                length: end,
+            });
         }
     }
 
@@ -121,7 +146,12 @@ impl<'a> Walk<'a> {
         };
         place.prev = None;
         self.lost += piece.lost;
-        self.damage(&place.name, piece.offset as u64, piece.length as u64, reason);
+        self.damage(
+            &place.name,
+            piece.offset as u64,
+            piece.length as u64,
+            reason,
+        );
     }
 
     /// Whether a whole line is the next record, and its seq.
@@ -145,7 +175,11 @@ impl<'a> Walk<'a> {
         if line.prev != prev {
             // Either lines before this one are missing, or this one is foreign: the line after
             // tells, because it continues one of the two.
-            let after = place.rest.peek().and_then(|p| p.line.as_ref().ok()).map(|l| l.prev);
+            let after = place
+                .rest
+                .peek()
+                .and_then(|p| p.line.as_ref().ok())
+                .map(|l| l.prev);
             if after == Some(prev) || (after != Some(line.crc) && is_next) {
                 return Err(DamageReason::Link);
             }
@@ -168,7 +202,13 @@ impl<'a> Walk<'a> {
         if !self.deliver(line, seq) {
             let (offset, length) = (piece.offset as u64, piece.length as u64);
             let (segment, reason) = (place.name.clone(), DamageReason::Blob);
-            self.scan.damage.push(Damage { segment, offset, length, after_seq: before, reason });
+            self.scan.damage.push(Damage {
+                segment,
+                offset,
+                length,
+                after_seq: before,
+                reason,
+            });
         }
     }
 
@@ -204,7 +244,13 @@ impl<'a> Walk<'a> {
             return;
         }
         let segment = segment.to_owned();
-        self.scan.damage.push(Damage { segment, offset, length, after_seq, reason });
+        self.scan.damage.push(Damage {
+            segment,
+            offset,
+            length,
+            after_seq,
+            reason,
+        });
     }
 }
 

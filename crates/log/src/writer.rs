@@ -70,8 +70,15 @@ pub(crate) struct Job {
 impl Job {
     pub(crate) fn into_waiting(self) -> Waiting {
         let last_seq = self.first_seq + self.records.len() as u64 - 1;
-        let appended = Appended { first_seq: self.first_seq, last_seq };
-        Waiting { appended, durability: self.durability, done: self.done }
+        let appended = Appended {
+            first_seq: self.first_seq,
+            last_seq,
+        };
+        Waiting {
+            appended,
+            durability: self.durability,
+            done: self.done,
+        }
     }
 }
 
@@ -124,9 +131,21 @@ enum State {
 impl Shared {
     pub(crate) fn new(appender: Appender, next_seq: u64, pool: Arc<Pool>) -> Self {
         let (jobs, closing, state) = (VecDeque::new(), Vec::new(), State::Open);
-        let queue = Queue { jobs, closing, bytes: 0, next_seq, state, scheduled: false };
+        let queue = Queue {
+            jobs,
+            closing,
+            bytes: 0,
+            next_seq,
+            state,
+            scheduled: false,
+        };
         let (appender, room) = (Mutex::new(Some(appender)), Notify::new());
-        Self { queue: Mutex::new(queue), appender, pool, room }
+        Self {
+            queue: Mutex::new(queue),
+            appender,
+            pool,
+            room,
+        }
     }
 
     /// Whether this writer will never touch the disk again.
@@ -149,7 +168,11 @@ impl Shared {
         queue.scheduled = true;
         drop(queue);
         let work: Arc<dyn Work> = Arc::<Self>::clone(self);
-        if let Err(error) = self.pool.submit(work).doing("start a thread for", "the log".as_ref()) {
+        if let Err(error) = self
+            .pool
+            .submit(work)
+            .doing("start a thread for", "the log".as_ref())
+        {
             let appender = self.appender().take();
             self.poison(appender, VecDeque::new(), &error);
         }
@@ -160,7 +183,9 @@ impl Shared {
         let mut queue = self.queue();
         let mut group = VecDeque::new();
         let mut bytes = 0;
-        while let Some(job) = queue.jobs.pop_front_if(|j| bytes == 0 || bytes + j.bytes <= GROUP_BYTES)
+        while let Some(job) = queue
+            .jobs
+            .pop_front_if(|j| bytes == 0 || bytes + j.bytes <= GROUP_BYTES)
         {
             bytes += job.bytes;
             group.push_back(job);
@@ -305,7 +330,6 @@ impl Writer {
         done.await.unwrap_or(Err(LogError::Closed))
     }
 
-    #[expect(clippy::type_complexity, reason = "gives the sender back with the refusal")]
     fn submit(
         &self,
         batch: Vec<NewRecord>,
@@ -329,7 +353,13 @@ impl Writer {
         let first_seq = queue.next_seq;
         queue.next_seq += records.len() as u64;
         queue.bytes += bytes;
-        queue.jobs.push_back(Job { records, first_seq, bytes, durability, done });
+        queue.jobs.push_back(Job {
+            records,
+            first_seq,
+            bytes,
+            durability,
+            done,
+        });
         self.shared.schedule(queue);
         Ok(())
     }

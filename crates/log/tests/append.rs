@@ -1,15 +1,13 @@
 //! Writing and reading a log that nothing happens to.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::path::Path;
 
-use sessiond_log::{
-    Durability, INLINE_BYTES, LogError, NewRecord, Owner, SEGMENT_BYTES, Store,
-};
-use support::{
-    ID, append, backends, lease, log_dir, numbered, record, run, subject, texts, wait,
-};
+use sessiond_log::{Durability, INLINE_BYTES, LogError, NewRecord, Owner, SEGMENT_BYTES, Store};
+use support::{ID, append, backends, lease, log_dir, numbered, record, run, subject, texts, wait};
 
 /// LOG-1, LOG-3
 #[test]
@@ -19,9 +17,18 @@ fn what_was_appended_is_read_in_order_across_runs() {
         run(&backend.store(), &[]).unwrap();
         run(&backend.store(), &[&["d"]]).unwrap();
         let scan = backend.store().read(&subject()).unwrap();
-        assert_eq!(texts(&scan), numbered(&["a", "b", "c", "d"]), "{}", backend.name);
+        assert_eq!(
+            texts(&scan),
+            numbered(&["a", "b", "c", "d"]),
+            "{}",
+            backend.name
+        );
         let epochs: Vec<u64> = scan.records.iter().map(|r| r.epoch).collect();
-        assert_eq!(epochs, [1, 1, 1, 2], "a run without an append takes no epoch");
+        assert_eq!(
+            epochs,
+            [1, 1, 1, 2],
+            "a run without an append takes no epoch"
+        );
         assert_eq!((scan.next_seq, scan.highest_epoch), (5, 2));
         assert!(scan.damage.is_empty() && scan.torn.is_none() && scan.stale.is_empty());
         assert_eq!(backend.store().subjects().unwrap(), [subject()]);
@@ -41,7 +48,11 @@ fn a_segment_begins_with_its_header_and_each_line_names_the_checksum_before_it()
     let lines: Vec<Vec<serde_json::Value>> = names
         .iter()
         .map(|n| String::from_utf8(backend.bytes(n)).unwrap())
-        .map(|text| text.lines().map(|l| serde_json::from_str(l).unwrap()).collect())
+        .map(|text| {
+            text.lines()
+                .map(|l| serde_json::from_str(l).unwrap())
+                .collect()
+        })
         .collect();
     for segment in &lines {
         assert_eq!(segment[0]["prev"], "00000000");
@@ -53,8 +64,14 @@ fn a_segment_begins_with_its_header_and_each_line_names_the_checksum_before_it()
     }
     let (first, second) = (&lines[0][0]["data"], &lines[1][0]["data"]);
     assert_eq!(first["session"], ID);
-    assert_eq!((&first["first_seq"], &first["after"]), (&1.into(), &serde_json::Value::Null));
-    assert_eq!((&second["epoch"], &second["first_seq"]), (&2.into(), &3.into()));
+    assert_eq!(
+        (&first["first_seq"], &first["after"]),
+        (&1.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(
+        (&second["epoch"], &second["first_seq"]),
+        (&2.into(), &3.into())
+    );
     let after = serde_json::json!({
         "segment": first["segment"],
         "number": 1,
@@ -78,7 +95,12 @@ fn a_load_changes_no_byte_under_sessions() {
         wait(writer.append(Vec::new(), Durability::Synced)).unwrap();
         wait(writer.shutdown()).unwrap();
         drop(lease);
-        assert_eq!(backend.tree(Path::new("sessions")), before, "{}", backend.name);
+        assert_eq!(
+            backend.tree(Path::new("sessions")),
+            before,
+            "{}",
+            backend.name
+        );
     }
 }
 
@@ -129,17 +151,29 @@ fn tickets_resolve_in_order_with_dense_numbers() {
         let writer = lease.writer().unwrap();
         let tickets: Vec<_> = (0..200)
             .map(|n| {
-                let durability = if n % 3 == 0 { Durability::Synced } else { Durability::Written };
+                let durability = if n % 3 == 0 {
+                    Durability::Synced
+                } else {
+                    Durability::Written
+                };
                 writer.append(vec![record("x"), record("y")], durability)
             })
             .collect();
         assert_eq!(writer.next_seq(), 401);
         for (n, ticket) in (0..).zip(tickets) {
             let appended = wait(ticket).unwrap();
-            assert_eq!((appended.first_seq, appended.last_seq), (2 * n + 1, 2 * n + 2));
+            assert_eq!(
+                (appended.first_seq, appended.last_seq),
+                (2 * n + 1, 2 * n + 2)
+            );
         }
         wait(writer.shutdown()).unwrap();
-        assert_eq!(wait(writer.append(vec![record("z")], Durability::Written)).unwrap_err().code(), "closed");
+        assert_eq!(
+            wait(writer.append(vec![record("z")], Durability::Written))
+                .unwrap_err()
+                .code(),
+            "closed"
+        );
         assert_eq!(lease.scan().unwrap().records.len(), 400);
     }
 }
@@ -162,21 +196,48 @@ fn a_record_that_could_not_be_read_back_is_refused_and_takes_no_number() {
     let writer = lease.writer().unwrap();
     let good = record("a");
     let bad = [
-        NewRecord { data: String::new(), ..good.clone() },
-        NewRecord { data: "{".to_owned(), ..good.clone() },
-        NewRecord { data: "1 2".to_owned(), ..good.clone() },
-        NewRecord { kind: String::new(), ..good.clone() },
-        NewRecord { kind: "segment".to_owned(), ..good.clone() },
-        NewRecord { kind: "a\"b".to_owned(), ..good.clone() },
-        NewRecord { kind: "k".repeat(129), ..good.clone() },
-        NewRecord { at: "a\nb".to_owned(), ..good.clone() },
+        NewRecord {
+            data: String::new(),
+            ..good.clone()
+        },
+        NewRecord {
+            data: "{".to_owned(),
+            ..good.clone()
+        },
+        NewRecord {
+            data: "1 2".to_owned(),
+            ..good.clone()
+        },
+        NewRecord {
+            kind: String::new(),
+            ..good.clone()
+        },
+        NewRecord {
+            kind: "segment".to_owned(),
+            ..good.clone()
+        },
+        NewRecord {
+            kind: "a\"b".to_owned(),
+            ..good.clone()
+        },
+        NewRecord {
+            kind: "k".repeat(129),
+            ..good.clone()
+        },
+        NewRecord {
+            at: "a\nb".to_owned(),
+            ..good.clone()
+        },
     ];
     for record in bad {
         let batch = vec![good.clone(), record.clone()];
         let error = wait(writer.append(batch, Durability::Synced)).unwrap_err();
         assert_eq!(error.code(), "invalid_record", "{record:?}");
     }
-    let spread = NewRecord { data: " {\n \"text\":\r\"b\\n\"} ".to_owned(), ..good.clone() };
+    let spread = NewRecord {
+        data: " {\n \"text\":\r\"b\\n\"} ".to_owned(),
+        ..good.clone()
+    };
     wait(writer.append(vec![good, spread], Durability::Synced)).unwrap();
     let scan = lease.scan().unwrap();
     assert_eq!(texts(&scan), numbered(&["a", "b\n"]));
@@ -188,16 +249,28 @@ fn a_record_that_could_not_be_read_back_is_refused_and_takes_no_number() {
 fn data_beyond_the_inline_size_is_a_blob_and_reads_like_any_other() {
     for backend in backends() {
         let large = "é".repeat(INLINE_BYTES);
-        let posing = NewRecord { data: "{\"$blob\":{\"text\":1}}".to_owned(), ..record("") };
+        let posing = NewRecord {
+            data: "{\"$blob\":{\"text\":1}}".to_owned(),
+            ..record("")
+        };
         let lease = lease(&backend.store()).unwrap();
         let writer = lease.writer().unwrap();
         append(&writer, &["a", &large, &large]).unwrap();
         wait(writer.append(vec![posing.clone()], Durability::Synced)).unwrap();
         let mut scan = lease.scan().unwrap();
         assert_eq!(*scan.records.pop().unwrap().data, *posing.data);
-        assert_eq!(texts(&scan), numbered(&["a", &large, &large]), "{}", backend.name);
+        assert_eq!(
+            texts(&scan),
+            numbered(&["a", &large, &large]),
+            "{}",
+            backend.name
+        );
         let blobs = support::session_dir().join("blobs");
-        assert_eq!(backend.fs.list(&blobs).unwrap().len(), 2, "equal content is kept once");
+        assert_eq!(
+            backend.fs.list(&blobs).unwrap().len(),
+            2,
+            "equal content is kept once"
+        );
         let segment = backend.bytes(&backend.segments()[0]);
         assert!(segment.len() < 4096, "lines stay short");
         drop((lease, writer));
@@ -225,15 +298,23 @@ fn a_segment_is_closed_before_it_outgrows_its_size() {
     let writer = lease.writer().unwrap();
     let text = "t".repeat(INLINE_BYTES / 2);
     let count = 3 * SEGMENT_BYTES / text.len() as u64;
-    let tickets: Vec<_> =
-        (0..count).map(|_| writer.append(vec![record(&text)], Durability::Written)).collect();
+    let tickets: Vec<_> = (0..count)
+        .map(|_| writer.append(vec![record(&text)], Durability::Written))
+        .collect();
     for ticket in tickets {
         wait(ticket).unwrap();
     }
     wait(writer.shutdown()).unwrap();
-    let sizes: Vec<u64> =
-        backend.segments().iter().map(|s| backend.bytes(s).len() as u64).collect();
-    assert_eq!(sizes.len(), 4, "three and the envelopes' share of a fourth: {sizes:?}");
+    let sizes: Vec<u64> = backend
+        .segments()
+        .iter()
+        .map(|s| backend.bytes(s).len() as u64)
+        .collect();
+    assert_eq!(
+        sizes.len(),
+        4,
+        "three and the envelopes' share of a fourth: {sizes:?}"
+    );
     assert!(sizes.iter().all(|s| *s <= SEGMENT_BYTES), "{sizes:?}");
     let scan = lease.scan().unwrap();
     assert_eq!((scan.records.len() as u64, scan.damage), (count, vec![]));
@@ -251,7 +332,10 @@ fn a_newer_store_is_read_and_not_written() {
         let claim = store.claim(&subject(), &Owner::current()).unwrap_err();
         let create = store.create(&subject(), &Owner::current()).unwrap_err();
         for error in [claim, create] {
-            assert!(matches!(error, LogError::TooNew { found: 2, known: 1 }), "{error}");
+            assert!(
+                matches!(error, LogError::TooNew { found: 2, known: 1 }),
+                "{error}"
+            );
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Power loss at every change of a scripted session.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::path::Path;
@@ -60,7 +62,11 @@ fn check(disk: MemoryFs, promised: &[&(u64, String)], case: &str) {
     assert_eq!(again.last().unwrap().1, "after", "{case}");
     assert!(scan.torn.is_none(), "{case}");
     for promise in promised {
-        assert!(again.contains(promise), "{case}: lost {} after recovery", promise.0);
+        assert!(
+            again.contains(promise),
+            "{case}: lost {} after recovery",
+            promise.0
+        );
     }
 }
 
@@ -71,8 +77,11 @@ fn what_was_synced_survives_a_crash_at_any_point() {
     let promises = script(&fs);
     let mut states = 0;
     for point in 0..=fs.changes() {
-        let promised: Vec<_> =
-            promises.iter().filter(|(at, _)| *at <= point).map(|(_, text)| text).collect();
+        let promised: Vec<_> = promises
+            .iter()
+            .filter(|(at, _)| *at <= point)
+            .map(|(_, text)| text)
+            .collect();
         let seeds = (0..40).map(|seed| Loss::Some(seed * 1000 + point as u64));
         for loss in [Loss::Everything, Loss::Nothing].into_iter().chain(seeds) {
             let case = format!("{loss:?} after {point}");

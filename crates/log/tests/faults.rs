@@ -1,5 +1,7 @@
 //! A disk that fails at each operation in turn.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::path::Path;
@@ -18,12 +20,15 @@ fn session(fs: &FaultFs, texts: &mut Vec<(u64, String)>) -> Result<(), LogError>
     let store = store(fs)?;
     let large = "x".repeat(INLINE_BYTES);
     let mut failure = None;
-    for _ in 0..2 {
+    for round in 0..2 {
         let lease = lease(&store)?;
         let mut writer = lease.writer()?;
         for text in ["a", "b", &large, "c", "d"] {
-            let durability =
-                if text == "c" { Durability::Written } else { Durability::Synced };
+            let durability = if text == "c" {
+                Durability::Written
+            } else {
+                Durability::Synced
+            };
             match wait(writer.append(vec![record(text)], durability)) {
                 Ok(appended) => texts.push((appended.first_seq, text.to_owned())),
                 Err(error) => {
@@ -38,9 +43,16 @@ fn session(fs: &FaultFs, texts: &mut Vec<(u64, String)>) -> Result<(), LogError>
                 }
             }
         }
-        let scan = lease.scan()?;
-        let state = fs.operations();
-        assert_eq!(brief(&support::texts(&scan)), brief(texts), "operation {state}: {failure:?}");
+        let found = support::texts(&lease.scan()?);
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|text| texts.contains(text));
+        assert_eq!(brief(&known), brief(texts), "{failure:?}");
+        // The lease under which an append failed leaves it out; whoever comes later cannot tell.
+        assert!(
+            unknown.len() <= round && round < 2,
+            "{failure:?}: {:?}",
+            brief(&unknown)
+        );
         wait(writer.shutdown())?;
     }
     failure.map_or(Ok(()), Err)
@@ -73,7 +85,11 @@ fn whichever_operation_fails_nothing_acknowledged_is_lost() {
                 support::run(&backend.store(), &[&["after"]]).unwrap();
                 let scan = backend.store().read(&subject()).unwrap();
                 assert!(scan.damage.is_empty() && scan.torn.is_none(), "{case}");
-                assert_eq!(scan.records.last().unwrap().seq, scan.records.len() as u64, "{case}");
+                assert_eq!(
+                    scan.records.last().unwrap().seq,
+                    scan.records.len() as u64,
+                    "{case}"
+                );
             }
         }
     }
@@ -94,7 +110,12 @@ fn the_next_writer_writes_again_what_was_acknowledged_but_not_synced() {
     drop((held, writer));
     // The same again on a disk whose next sync fails: stat of the lock, write, sync.
     let disk = MemoryFs::new();
-    let faulty = FaultFs::new(Arc::new(disk.clone()), so_far + 3, Fault::Error, Repeat::Once);
+    let faulty = FaultFs::new(
+        Arc::new(disk.clone()),
+        so_far + 3,
+        Fault::Error,
+        Repeat::Once,
+    );
     let held = lease(&store(&faulty).unwrap()).unwrap();
     let writer = held.writer().unwrap();
     append(&writer, &["a"]).unwrap();

@@ -1,5 +1,7 @@
 //! Broken logs: what still counts, what is reported, what the next append does.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::path::Path;
@@ -21,7 +23,11 @@ fn three() -> Backend {
 
 /// Where each line of the only segment starts, and where the last ends.
 fn starts(bytes: &[u8]) -> Vec<usize> {
-    let ends = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i + 1);
+    let ends = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| **b == b'\n')
+        .map(|(i, _)| i + 1);
     std::iter::once(0).chain(ends).collect()
 }
 
@@ -44,7 +50,10 @@ fn a_log_cut_anywhere_keeps_its_whole_lines_and_goes_on_after_them() {
     for length in 0..=whole.len() {
         let backend = with_segment(&source, &whole[..length]);
         // A line that lacks nothing but its LF counts.
-        let lines = starts.iter().filter(|s| **s > 0 && **s <= length + 1).count();
+        let lines = starts
+            .iter()
+            .filter(|s| **s > 0 && **s <= length + 1)
+            .count();
         let kept = lines.saturating_sub(1);
         let scan = read(&backend);
         assert_eq!(texts(&scan), numbered(&THREE[..kept]), "cut to {length}");
@@ -56,7 +65,11 @@ fn a_log_cut_anywhere_keeps_its_whole_lines_and_goes_on_after_them() {
         let mut expected = THREE[..kept].to_vec();
         expected.push("more");
         let scan = read(&backend);
-        assert_eq!(texts(&scan), numbered(&expected), "cut to {length}, then appended");
+        assert_eq!(
+            texts(&scan),
+            numbered(&expected),
+            "cut to {length}, then appended"
+        );
         assert!(scan.torn.is_none() && scan.damage.is_empty() && scan.stale.is_empty());
     }
 }
@@ -76,7 +89,11 @@ fn a_torn_tail_is_copied_aside_cut_and_recorded_with_the_first_append() {
         let scan = held.scan().unwrap();
         assert_eq!(scan.torn.unwrap().offset as usize, offset);
         let writer = held.writer().unwrap();
-        assert_eq!(backend.tree(Path::new("sessions")), before, "a load changes nothing");
+        assert_eq!(
+            backend.tree(Path::new("sessions")),
+            before,
+            "a load changes nothing"
+        );
 
         append(&writer, &["three"]).unwrap();
         assert_eq!(backend.bytes(&segment), whole[..offset]);
@@ -104,9 +121,15 @@ fn every_flipped_bit_of_a_log_is_noticed() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         let backend = with_segment(&source, &bytes);
         let scan = read(&backend);
-        assert!(!scan.damage.is_empty() || scan.torn.is_some(), "bit {bit} passed");
+        assert!(
+            !scan.damage.is_empty() || scan.torn.is_some(),
+            "bit {bit} passed"
+        );
         assert!(is_honest(&scan), "bit {bit}: {:?}", texts(&scan));
-        assert!(scan.records.len() >= 2, "bit {bit} took more than its record");
+        assert!(
+            scan.records.len() >= 2,
+            "bit {bit} took more than its record"
+        );
         // The number of a record that may have been acknowledged is not given again.
         if scan.torn.is_none() {
             assert!(scan.next_seq >= 4, "bit {bit}: {}", scan.next_seq);
@@ -114,8 +137,15 @@ fn every_flipped_bit_of_a_log_is_noticed() {
         run(&backend.store(), &[&["more"]]).unwrap();
         let after = read(&backend);
         assert_eq!(after.records.len(), scan.records.len() + 1, "bit {bit}");
-        assert_eq!(after.damage, scan.damage, "bit {bit}: damage stays in place");
-        assert_eq!(after.records.last().unwrap().seq, scan.next_seq, "bit {bit}");
+        assert_eq!(
+            after.damage, scan.damage,
+            "bit {bit}: damage stays in place"
+        );
+        assert_eq!(
+            after.records.last().unwrap().seq,
+            scan.next_seq,
+            "bit {bit}"
+        );
     }
 }
 
@@ -131,19 +161,48 @@ fn damage_in_the_middle_is_located_and_the_records_after_it_count() {
     let all = numbered(&THREE);
     let cut = [&line(2)[..40], b"\n"].concat();
     let cases = [
-        ("a run of NULs over a line", vec![line(0), line(1), &nul, line(3)], one_three.clone(),
-            (at[2], 512, 1, DamageReason::Checksum)),
-        ("a cut line with its LF", vec![line(0), line(1), &cut, line(3)], one_three.clone(),
-            (at[2], 41, 1, DamageReason::Checksum)),
-        ("a stub that the next line joined", vec![line(0), line(1), stub, line(2), line(3)],
-            all.clone(), (at[2], 40, 1, DamageReason::Checksum)),
-        ("a missing line", vec![line(0), line(1), line(3)], one_three,
-            (at[2], 0, 1, DamageReason::Missing)),
-        ("a line twice", vec![line(0), line(1), line(1), line(2), line(3)], all.clone(),
-            (at[2], line(1).len(), 1, DamageReason::Sequence)),
-        ("text from elsewhere", vec![line(0), line(1), b"hello\n", line(2), line(3)],
-            all.clone(), (at[2], 6, 1, DamageReason::Checksum)),
-        ("no header", vec![line(1), line(2), line(3)], all, (0, 0, 0, DamageReason::Link)),
+        (
+            "a run of NULs over a line",
+            vec![line(0), line(1), &nul, line(3)],
+            one_three.clone(),
+            (at[2], 512, 1, DamageReason::Checksum),
+        ),
+        (
+            "a cut line with its LF",
+            vec![line(0), line(1), &cut, line(3)],
+            one_three.clone(),
+            (at[2], 41, 1, DamageReason::Checksum),
+        ),
+        (
+            "a stub that the next line joined",
+            vec![line(0), line(1), stub, line(2), line(3)],
+            all.clone(),
+            (at[2], 40, 1, DamageReason::Checksum),
+        ),
+        (
+            "a missing line",
+            vec![line(0), line(1), line(3)],
+            one_three,
+            (at[2], 0, 1, DamageReason::Missing),
+        ),
+        (
+            "a line twice",
+            vec![line(0), line(1), line(1), line(2), line(3)],
+            all.clone(),
+            (at[2], line(1).len(), 1, DamageReason::Sequence),
+        ),
+        (
+            "text from elsewhere",
+            vec![line(0), line(1), b"hello\n", line(2), line(3)],
+            all.clone(),
+            (at[2], 6, 1, DamageReason::Checksum),
+        ),
+        (
+            "no header",
+            vec![line(1), line(2), line(3)],
+            all,
+            (0, 0, 0, DamageReason::Link),
+        ),
     ];
     for (name, parts, expected, (offset, length, after_seq, reason)) in cases {
         let backend = with_segment(&source, &parts.concat());
@@ -153,9 +212,19 @@ fn damage_in_the_middle_is_located_and_the_records_after_it_count() {
         if name == "no header" {
             continue;
         }
-        let [damage] = scan.damage.as_slice() else { panic!("{name}: {:?}", scan.damage) };
-        let found = (damage.offset as usize, damage.length as usize, damage.after_seq);
-        assert_eq!((found, damage.reason), ((offset, length, after_seq), reason), "{name}");
+        let [damage] = scan.damage.as_slice() else {
+            panic!("{name}: {:?}", scan.damage)
+        };
+        let found = (
+            damage.offset as usize,
+            damage.length as usize,
+            damage.after_seq,
+        );
+        assert_eq!(
+            (found, damage.reason),
+            ((offset, length, after_seq), reason),
+            "{name}"
+        );
     }
 }
 
@@ -170,7 +239,11 @@ fn a_last_line_with_its_end_is_damage_and_not_torn() {
     let scan = read(&backend);
     assert_eq!((scan.damage.len(), scan.torn, scan.next_seq), (1, None, 4));
     run(&backend.store(), &[&["four"]]).unwrap();
-    assert_eq!(backend.bytes(&backend.segments()[0]), bytes, "the bytes stay");
+    assert_eq!(
+        backend.bytes(&backend.segments()[0]),
+        bytes,
+        "the bytes stay"
+    );
     let after = read(&backend);
     assert_eq!(after.records.last().unwrap().seq, 4);
     assert_eq!(after.damage, scan.damage);
@@ -206,7 +279,10 @@ fn bytes_behind_the_end_that_the_next_header_names_do_not_count() {
     backend.overwrite(&segment, &[bytes, late].concat());
     let scan = read(&backend);
     assert_eq!(texts(&scan), numbered(&["one", "two", "mine"]));
-    assert_eq!((scan.damage.len(), scan.stale[0].offset as usize), (0, stale));
+    assert_eq!(
+        (scan.damage.len(), scan.stale[0].offset as usize),
+        (0, stale)
+    );
 }
 
 /// LOG-3
@@ -221,7 +297,10 @@ fn a_segment_that_lost_its_end_or_is_gone_is_noticed() {
     let four = |scan: &Scan| scan.records.last().map(|r| r.seq);
     assert_eq!((scan.records.len(), four(&scan)), (2, Some(4)));
     assert_eq!(scan.damage[0].reason, DamageReason::Missing);
-    assert_eq!(scan.damage[0].length as usize, whole.len() - starts(&whole)[2]);
+    assert_eq!(
+        scan.damage[0].length as usize,
+        whole.len() - starts(&whole)[2]
+    );
     backend.fs.remove(&first).unwrap();
     let scan = read(&backend);
     assert_eq!((scan.records.len(), four(&scan)), (1, Some(4)));
@@ -242,8 +321,14 @@ fn a_missing_or_wrong_blob_is_damage() {
             Some(bytes) => backend.overwrite(&blob, bytes),
         }
         let scan = read(&backend);
-        assert_eq!(texts(&scan), [(1, "one".to_owned()), (3, "three".to_owned())]);
-        assert_eq!((scan.damage[0].reason, scan.damage[0].after_seq), (DamageReason::Blob, 1));
+        assert_eq!(
+            texts(&scan),
+            [(1, "one".to_owned()), (3, "three".to_owned())]
+        );
+        assert_eq!(
+            (scan.damage[0].reason, scan.damage[0].after_seq),
+            (DamageReason::Blob, 1)
+        );
         assert_eq!(scan.next_seq, 4);
     }
 }
@@ -255,12 +340,18 @@ fn a_log_with_newer_records_is_read_and_not_appended_to() {
     let mut bytes = source.bytes(&source.segments()[0]);
     let body = "{\"v\":2,\"seq\":4,\"epoch\":1,\"prev\":\"00000000\",\"at\":\"t\",\
                 \"kind\":\"k\",\"data\":{\"text\":\"new\"},\"extra\":0";
-    let line = format!("{body},\"crc\":\"{:08x}\"}}\n", crc32c::crc32c(body.as_bytes()));
+    let line = format!(
+        "{body},\"crc\":\"{:08x}\"}}\n",
+        crc32c::crc32c(body.as_bytes())
+    );
     // Its link is the newer writer's business: broken lines before it hide that.
     bytes.extend_from_slice(b"?\n");
     bytes.extend_from_slice(line.as_bytes());
     let backend = with_segment(&source, &bytes);
-    let held = backend.store().claim(&subject(), &Owner::current()).unwrap();
+    let held = backend
+        .store()
+        .claim(&subject(), &Owner::current())
+        .unwrap();
     let scan = held.scan().unwrap();
     assert_eq!(texts(&scan), numbered(&["one", "two", "three", "new"]));
     assert_eq!(scan.newer, Some(2));
@@ -275,7 +366,16 @@ fn a_segment_of_another_session_does_not_count() {
     let other = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d11";
     let fs = MemoryFs::new();
     let path = log_dir().join("00000001-00000000000000000001.jsonl");
-    fs.put(Path::new(&path.to_str().unwrap().replace(support::ID, other)), bytes);
-    let scan = Backend::memory(fs).store().read(&other.parse().unwrap()).unwrap();
-    assert_eq!((scan.records.len(), scan.damage[0].reason), (0, DamageReason::Envelope));
+    fs.put(
+        Path::new(&path.to_str().unwrap().replace(support::ID, other)),
+        bytes,
+    );
+    let scan = Backend::memory(fs)
+        .store()
+        .read(&other.parse().unwrap())
+        .unwrap();
+    assert_eq!(
+        (scan.records.len(), scan.damage[0].reason),
+        (0, DamageReason::Envelope)
+    );
 }

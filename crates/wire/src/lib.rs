@@ -12,8 +12,8 @@
 //! protocol is spoken here; it opens no socket to another machine.
 //!
 //! # Invariants
-//! - Once [`stdio::install`] has returned, only its `output` reaches the client, and nothing that is
-//!   started here inherits it.
+//! - Once [`stdio::install`] has returned, only its `output` reaches the client, and nothing that
+//!   is started here inherits it.
 //! - Frames leave in the order in which they were pushed; only adjacent deltas merge, nothing is
 //!   dropped while the client is there.
 //! - Memory is bounded whatever the peer sends: by the line limit, the read-ahead, the in-flight

@@ -106,6 +106,11 @@ impl Peers {
             return Ok(());
         }
         eprintln!("peers: installing {}", peer.name);
+        // First the stamp: from here on nothing says that an older version is still there.
+        if stamp.exists() {
+            std::fs::remove_file(&stamp)
+                .map_err(Error::io(format!("removing {}", stamp.display())))?;
+        }
         if into.exists() {
             std::fs::remove_dir_all(&into)
                 .map_err(Error::io(format!("emptying {}", into.display())))?;

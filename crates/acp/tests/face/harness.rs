@@ -11,8 +11,7 @@ use sessiond_acp::{FaceError, Options, serve};
 use sessiond_protocol::{
     Accepted, AgentId, AgentInfo, Answer, ClientFrame, Command, Cursor, Event, EventFrame, ItemId,
     Limits, Mode, ModePolicy, Op, Party, PersistenceState, Receipt, ServerFrame, SessionId,
-    SessionView, Stop, Submission, SubmissionId, TurnEnded, TurnId, TurnOutcome, Verdict, Welcome,
-    WireError,
+    SessionView, Stop, Submission, TurnEnded, TurnId, TurnOutcome, Verdict, Welcome, WireError,
 };
 use sessiond_wire::rpc::RpcFrame;
 use sessiond_wire::{Line, OutQueue, ServerEnd, pair};

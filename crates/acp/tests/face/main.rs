@@ -1,6 +1,13 @@
 //! The face between a scripted client and a scripted engine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the stage and its helpers fail a test by panicking"
+)]
 
 mod bad_input;
+mod events;
 mod harness;
 mod life;
 mod negotiation;

@@ -7,8 +7,8 @@ use sessiond_protocol::{
     TurnOutcome,
 };
 
+use crate::events::{ended_item, started, tool};
 use crate::harness::{S, Stage, item, session, turn};
-use crate::turns::{ended_item, started, tool};
 
 fn everything() -> Value {
     json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true,

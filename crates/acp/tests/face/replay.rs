@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, Content, Cursor, Event, Finish, Item, ItemKind, PlanEntry, SessionChanged,
+    Accepted, Content, Cursor, Event, Finish, Item, ItemKind, PlanEntry, SessionChanged, Stream,
     Submission, ToolCall, ToolContent, ToolStatus, TurnOutcome,
 };
 
+use crate::events::{changed, chunk, delta, ended_item, message, started, thinking, tool, user};
 use crate::harness::{S, Stage, commands_shown, ended, item, turn, view};
-use crate::turns::{changed, chunk, delta, ended_item, message, started, thinking, tool, user};
 
 async fn load(stage: &mut Stage) -> Submission {
     let params = json!({"sessionId": S, "cwd": "/w", "mcpServers": []});
@@ -29,7 +29,6 @@ async fn replayed(stage: &mut Stage) -> Vec<Value> {
         if told["id"] == "load" {
             assert!(told.get("error").is_none(), "{told}");
             assert_eq!(stage.update().await, commands_shown());
-            stage.quiet().await;
             return updates;
         }
         updates.push(told["params"]["update"].take());
@@ -41,6 +40,15 @@ fn partial(kind: ItemKind, offset: u64, text: &str) -> Event {
         kind,
         offset,
         text: text.into(),
+    }
+}
+
+fn output(offset: u64, text: &str) -> Event {
+    let (stream, text) = (Stream::Output, text.into());
+    Event::ItemDelta {
+        stream,
+        offset,
+        text,
     }
 }
 
@@ -148,6 +156,7 @@ async fn every_item_is_replayed_once_in_the_order_it_was_first_shown_then_the_lo
     conversation(&mut stage);
     loaded(&mut stage, &load).await;
     assert_eq!(replayed(&mut stage).await, conversation_shown());
+    stage.quiet().await;
 }
 
 /// LOG-17, RESUME-6
@@ -262,7 +271,9 @@ async fn a_session_that_is_loaded_while_its_turn_runs_goes_on_where_the_replay_e
     stage.happen(Some(item(1)), ended_item(user("hi")));
     stage.happen(Some(item(2)), started(tool(&running)));
     stage.happen(Some(item(3)), partial(ItemKind::AgentMessage, 0, "Hel"));
+    stage.happen(Some(item(2)), partial(ItemKind::ToolCall, 0, "one "));
     // Then what is in flight and not stored.
+    stage.passing(Some(item(2)), output(4, "two"));
     stage.passing(Some(item(3)), started(message("")));
     stage.passing(Some(item(3)), delta(3, "lo"));
     loaded(&mut stage, &load).await;
@@ -273,6 +284,10 @@ async fn a_session_that_is_loaded_while_its_turn_runs_goes_on_where_the_replay_e
     ];
     assert_eq!(replayed(&mut stage).await, expected);
 
+    // The output up to now is shown again, after the load.
+    let shown = stage.update().await;
+    assert_eq!(shown["toolCallId"], item(2).to_string());
+    assert_eq!(shown["content"][1]["content"]["text"], "one two");
     stage.passing(Some(item(3)), delta(5, ", "));
     assert_eq!(stage.update().await, chunk("agent_message", item(3), ", "));
     stage.happen(Some(item(3)), ended_item(message("Hello, you")));

@@ -270,22 +270,25 @@ async fn both_ways_of_showing_the_mode_stay_in_step() {
 #[tokio::test]
 async fn a_mode_that_the_agent_changes_in_a_turn_is_told_both_ways() {
     let mut stage = Stage::with_turn(json!({})).await;
+    let options = |current| {
+        let shown = options_shown(current);
+        json!({"sessionUpdate": "config_option_update", "configOptions": shown})
+    };
     // The client sets the mode meanwhile: that event is told with its own answer.
-    stage
-        .request(
-            3,
-            "session/set_mode",
-            json!({"sessionId": S, "modeId": "ask"}),
-        )
-        .await;
+    let params = json!({"sessionId": S, "modeId": "auto"});
+    stage.request(3, "session/set_mode", params).await;
     let set = stage.submitted().await;
-    stage.happen_in(None, None, moded("ask"));
-    stage.happen(None, moded("auto"));
+    stage.happen_in(None, None, moded("auto"));
+    stage.accept(&set, Accepted::Done {});
+    stage.happen_in(None, None, moded("auto"));
+    assert_eq!(stage.update().await, options("auto"));
+    assert_eq!(stage.result(3).await, json!({}));
+    // No mode of this agent.
+    stage.happen(None, moded("none"));
+    stage.happen(None, moded("ask"));
     let expected = json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"});
     assert_eq!(stage.update().await, expected);
-    let shown = options_shown("ask");
-    let expected = json!({"sessionUpdate": "config_option_update", "configOptions": shown});
-    assert_eq!(stage.update().await, expected);
+    assert_eq!(stage.update().await, options("ask"));
     stage.quiet().await;
 }
 

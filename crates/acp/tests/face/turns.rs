@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    ErrorCode, Event, Finish, IfBusy, Item, ItemKind, Location, Op, PlanEntry, PlanPriority,
-    PlanStatus, Queued, SessionChanged, Severity, Stop, Stream, ToolCall, ToolContent, ToolKind,
-    ToolStatus, TurnOutcome, Usage, WireError,
+    ErrorCode, Event, IfBusy, Item, ItemKind, Location, Op, PlanEntry, PlanPriority, PlanStatus,
+    Queued, SessionChanged, Severity, Stop, Stream, ToolCall, ToolContent, ToolKind, ToolStatus,
+    TurnOutcome, Usage, WireError,
 };
 
+use crate::events::{changed, chunk, delta, ended_item, message, started, thinking, tool, user};
 use crate::harness::{OTHER, S, Stage, ended, item, session, turn};
 
 /// SQEQ-3
@@ -119,7 +120,8 @@ async fn text_streams_under_its_items_id_and_is_never_sent_again() {
 /// WIRE-9
 #[tokio::test]
 async fn a_gap_or_overlap_of_deltas_neither_loses_nor_repeats_text() {
-    let cases: [(&[(u64, &str)], &[&str]); 6] = [
+    type Deltas = &'static [(u64, &'static str)];
+    let cases: [(Deltas, &[&str]); 6] = [
         (&[], &["abcdef"]),
         (&[(0, "ab")], &["ab", "cdef"]),
         (&[(0, "ab"), (4, "ef")], &["ab", "cdef"]),
@@ -463,57 +465,4 @@ async fn cancelling_a_prompts_request_stops_its_turn_and_no_other() {
     assert_eq!(stage.result_of_prompt(3).await, "cancelled");
     stage.end(turn(1), TurnOutcome::Cancelled);
     assert_eq!(stage.result_of_prompt(2).await, "cancelled");
-}
-
-pub(crate) fn chunk(kind: &str, id: sessiond_protocol::ItemId, text: &str) -> Value {
-    json!({
-        "sessionUpdate": format!("{kind}_chunk"), "messageId": id.to_string(),
-        "content": {"type": "text", "text": text},
-    })
-}
-
-pub(crate) fn message(text: &str) -> Item {
-    Item::AgentMessage {
-        text: text.into(),
-        finish: Finish::Whole,
-    }
-}
-
-pub(crate) fn thinking(text: &str) -> Item {
-    Item::Thought {
-        text: text.into(),
-        finish: Finish::Whole,
-    }
-}
-
-pub(crate) fn user(text: &str) -> Item {
-    Item::UserMessage {
-        content: vec![sessiond_protocol::Content::text(text)],
-    }
-}
-
-pub(crate) fn tool(call: &ToolCall) -> Item {
-    Item::ToolCall(Box::new(call.clone()))
-}
-
-pub(crate) fn started(item: Item) -> Event {
-    Event::ItemStarted { item }
-}
-
-pub(crate) fn changed(call: &ToolCall) -> Event {
-    Event::ItemChanged {
-        call: Box::new(call.clone()),
-    }
-}
-
-pub(crate) fn ended_item(item: Item) -> Event {
-    Event::ItemEnded { item }
-}
-
-pub(crate) fn delta(offset: u64, text: &str) -> Event {
-    Event::ItemDelta {
-        stream: Stream::Text,
-        offset,
-        text: text.into(),
-    }
 }

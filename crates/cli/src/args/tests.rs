@@ -9,7 +9,10 @@ fn the_definition_holds_together() {
 
 #[test]
 fn common_options_may_stand_before_or_after_the_command() {
-    for line in [["sessiond", "--store", "/s", "acp"], ["sessiond", "acp", "--store", "/s"]] {
+    for line in [
+        ["sessiond", "--store", "/s", "acp"],
+        ["sessiond", "acp", "--store", "/s"],
+    ] {
         let parsed = CommandLine::try_parse_from(line).unwrap();
         assert_eq!(parsed.common.store.as_deref(), Some("/s".as_ref()));
         assert!(matches!(parsed.command, Command::Acp));
@@ -27,7 +30,12 @@ fn bad_command_lines_are_refused_as_usage() {
         &["sessiond", "exec", "--session", "../../etc", "hi"],
         &["sessiond", "sessions"],
         &["sessiond", "sessions", "show"],
-        &["sessiond", "sessions", "show", "0191F0AA-0000-7000-8000-000000000000"],
+        &[
+            "sessiond",
+            "sessions",
+            "show",
+            "0191F0AA-0000-7000-8000-000000000000",
+        ],
         &["sessiond", "acp", "--wrong"],
     ];
     for line in table {
@@ -39,7 +47,9 @@ fn bad_command_lines_are_refused_as_usage() {
 #[test]
 fn a_prompt_may_be_a_dash_and_options_may_follow_it() {
     let parsed = CommandLine::try_parse_from(["sessiond", "exec", "-", "--json"]).unwrap();
-    let Command::Exec(exec) = parsed.command else { panic!("not exec") };
+    let Command::Exec(exec) = parsed.command else {
+        panic!("not exec")
+    };
     assert_eq!((exec.prompt.as_str(), exec.format.json), ("-", true));
 }
 
@@ -47,6 +57,8 @@ fn a_prompt_may_be_a_dash_and_options_may_follow_it() {
 fn a_session_is_shown_by_its_canonical_id() {
     let id = "0191f0aa-0000-7000-8000-000000000000";
     let parsed = CommandLine::try_parse_from(["sessiond", "sessions", "show", id]).unwrap();
-    let Command::Sessions(Sessions::Show(show)) = parsed.command else { panic!("not show") };
+    let Command::Sessions(Sessions::Show(show)) = parsed.command else {
+        panic!("not show")
+    };
     assert_eq!(show.session.to_string(), id);
 }

@@ -9,14 +9,35 @@ fn parse(text: &str) -> Result<Config, String> {
 #[test]
 fn mistakes_are_named_with_file_and_line() {
     let table = [
-        ("default_agnet = \"x\"\n", "/c.toml:1: unknown field `default_agnet`"),
-        ("\n[agents.a]\nkind = \"script\"\ncolour = 1\n", "/c.toml:4: unknown field `colour`"),
-        ("[agents.a]\nkind = \"gpt\"\n", "/c.toml:2: unknown variant `gpt`"),
+        (
+            "default_agnet = \"x\"\n",
+            "/c.toml:1: unknown field `default_agnet`",
+        ),
+        (
+            "\n[agents.a]\nkind = \"script\"\ncolour = 1\n",
+            "/c.toml:4: unknown field `colour`",
+        ),
+        (
+            "[agents.a]\nkind = \"gpt\"\n",
+            "/c.toml:2: unknown variant `gpt`",
+        ),
         ("[agents.a]\nkind = \n", "/c.toml:2: "),
-        ("[agents.a]\ncommand = [\"x\"]\n", "/c.toml:1: missing field `kind`"),
-        ("\n[agents.a]\nkind = \"acp\"\n", "/c.toml:2: agent `a`: kind acp needs `command"),
-        ("[agents.a]\nkind = \"script\"\ncommand = [\"x\"]\n", "/c.toml:1: agent `a`: kind script"),
-        ("[agents.script]\nkind = \"codex\"\n", "/c.toml:1: agent `script`: this name"),
+        (
+            "[agents.a]\ncommand = [\"x\"]\n",
+            "/c.toml:1: missing field `kind`",
+        ),
+        (
+            "\n[agents.a]\nkind = \"acp\"\n",
+            "/c.toml:2: agent `a`: kind acp needs `command",
+        ),
+        (
+            "[agents.a]\nkind = \"script\"\ncommand = [\"x\"]\n",
+            "/c.toml:1: agent `a`: kind script",
+        ),
+        (
+            "[agents.script]\nkind = \"codex\"\n",
+            "/c.toml:1: agent `script`: this name",
+        ),
     ];
     for (text, begins) in table {
         let message = parse(text).unwrap_err();
@@ -35,8 +56,7 @@ fn a_mistake_in_env_does_not_show_its_value() {
 fn the_default_agent_is_the_named_one_then_the_configured_one_then_the_built_in() {
     let empty = Config::default();
     assert_eq!(empty.default_agent(None).unwrap(), "script");
-    let config =
-        parse("default_agent = \"mine\"\n[agents.mine]\nkind = \"script\"\n").unwrap();
+    let config = parse("default_agent = \"mine\"\n[agents.mine]\nkind = \"script\"\n").unwrap();
     assert_eq!(config.default_agent(None).unwrap(), "mine");
     assert_eq!(config.default_agent(Some("script")).unwrap(), "script");
 }
@@ -45,12 +65,22 @@ fn the_default_agent_is_the_named_one_then_the_configured_one_then_the_built_in(
 fn an_agent_that_can_not_be_driven_is_refused_with_its_own_exit_code() {
     let config = parse("[agents.c]\nkind = \"codex\"\n").unwrap();
     assert_eq!(config.default_agent(Some("c")).unwrap_err().exit_code(), 69);
-    assert_eq!(config.default_agent(Some("nobody")).unwrap_err().exit_code(), 2);
+    assert_eq!(
+        config
+            .default_agent(Some("nobody"))
+            .unwrap_err()
+            .exit_code(),
+        2
+    );
 }
 
 #[test]
 fn a_named_file_must_exist() {
     let failure = Config::load(Some(Path::new("/nowhere/config.toml"))).unwrap_err();
     assert_eq!(failure.exit_code(), 2);
-    assert!(failure.to_string().starts_with("/nowhere/config.toml: cannot be read"));
+    assert!(
+        failure
+            .to_string()
+            .starts_with("/nowhere/config.toml: cannot be read")
+    );
 }

@@ -40,9 +40,27 @@ fn open_turn() -> Vec<EventFrame> {
     };
     let kind = ItemKind::AgentMessage;
     frames(vec![
-        (9, Event::TurnStarted { base: Cursor(1), config }),
-        (10, Event::ItemStarted { item: Item::ToolCall(Box::new(call)) }),
-        (11, Event::ItemPartial { kind, offset: 0, text: "half a sen".into() }),
+        (
+            9,
+            Event::TurnStarted {
+                base: Cursor(1),
+                config,
+            },
+        ),
+        (
+            10,
+            Event::ItemStarted {
+                item: Item::ToolCall(Box::new(call)),
+            },
+        ),
+        (
+            11,
+            Event::ItemPartial {
+                kind,
+                offset: 0,
+                text: "half a sen".into(),
+            },
+        ),
     ])
 }
 
@@ -50,8 +68,14 @@ fn open_turn() -> Vec<EventFrame> {
 #[test]
 fn what_a_dead_process_left_open_is_marked() {
     let text = Conversation::new(SESSION, Life::Resting, open_turn()).to_string();
-    assert!(text.contains("tool       Run `make` [outcome unknown]"), "{text}");
-    assert!(text.contains("agent      half a sen [interrupted]"), "{text}");
+    assert!(
+        text.contains("tool       Run `make` [outcome unknown]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("agent      half a sen [interrupted]"),
+        "{text}"
+    );
     assert!(text.contains("turn       interrupted:"), "{text}");
 }
 
@@ -59,7 +83,10 @@ fn what_a_dead_process_left_open_is_marked() {
 fn what_another_process_is_doing_is_shown_as_under_way() {
     let life = Life::Held("process 7 on here".into());
     let text = Conversation::new(SESSION, life, open_turn()).to_string();
-    assert!(text.contains("open now, held by process 7 on here"), "{text}");
+    assert!(
+        text.contains("open now, held by process 7 on here"),
+        "{text}"
+    );
     assert!(text.contains("tool       Run `make` [running]"), "{text}");
     assert!(text.contains("agent      half a sen [streaming]"), "{text}");
     assert!(!text.contains("interrupted"), "{text}");

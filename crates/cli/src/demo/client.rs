@@ -45,12 +45,22 @@ impl Client {
     pub(super) fn start(place: &Place<'_>) -> Result<Client, Failure> {
         let program = std::env::current_exe().map_err(Failure::os("find this program"))?;
         let mut command = Command::new(program);
-        command.arg("acp").arg("--store").arg(place.store).arg("--config").arg(place.config);
+        command
+            .arg("acp")
+            .arg("--store")
+            .arg(place.store)
+            .arg("--config")
+            .arg(place.config);
         command.args(["--agent", "script"]).current_dir(place.work);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
         let mut server = command.spawn().map_err(Failure::os("start the server"))?;
         let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
-            return Err(Failure::Found("the server has no stdin or stdout".to_owned()));
+            return Err(Failure::Found(
+                "the server has no stdin or stdout".to_owned(),
+            ));
         };
         let (sender, lines) = sync_channel(LINES_AHEAD);
         std::thread::spawn(move || {
@@ -62,7 +72,14 @@ impl Client {
         });
         let (view, asked) = (View::default(), Vec::new());
         let input = Some(input);
-        let mut client = Client { server, input, lines, next_id: 1, view, asked };
+        let mut client = Client {
+            server,
+            input,
+            lines,
+            next_id: 1,
+            view,
+            asked,
+        };
         let params = json!({
             "protocolVersion": 1,
             "clientCapabilities": {},
@@ -120,7 +137,9 @@ impl Client {
     /// Kills the server where it stands (SIGKILL) and reads what it had already written.
     pub(super) fn kill(mut self) -> Result<View, Failure> {
         self.server.kill().map_err(Failure::os("kill the server"))?;
-        self.server.wait().map_err(Failure::os("wait for the server"))?;
+        self.server
+            .wait()
+            .map_err(Failure::os("wait for the server"))?;
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
             self.view.take_in(&line);
         }
@@ -132,7 +151,10 @@ impl Client {
         self.input = None;
         // To the end of its output, so that it never waits for us.
         while self.lines.recv_timeout(PATIENCE).is_ok() {}
-        let status = self.server.wait().map_err(Failure::os("wait for the server"))?;
+        let status = self
+            .server
+            .wait()
+            .map_err(Failure::os("wait for the server"))?;
         Ok(status.code().unwrap_or(-1))
     }
 
@@ -152,7 +174,9 @@ impl Client {
     }
 
     fn allow(&mut self, question: &Value) -> Result<(), Failure> {
-        let title = question.pointer("/params/toolCall/title").and_then(Value::as_str);
+        let title = question
+            .pointer("/params/toolCall/title")
+            .and_then(Value::as_str);
         self.asked.push(title.unwrap_or_default().to_owned());
         let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
         let id = question.get("id");
@@ -161,7 +185,10 @@ impl Client {
 
     fn write(&mut self, message: &Value) -> Result<(), Failure> {
         let line = format!("{message}\n");
-        let written = self.input.as_mut().map_or(Ok(()), |input| input.write_all(line.as_bytes()));
+        let written = self
+            .input
+            .as_mut()
+            .map_or(Ok(()), |input| input.write_all(line.as_bytes()));
         written.map_err(Failure::os("write to the server"))
     }
 }

@@ -27,7 +27,11 @@ impl Story {
         let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let plain = forbidden || !std::io::stdout().is_terminal();
         let colour = if plain { Colour::Off } else { Colour::On };
-        Story { colour, proved: 0, refuted: 0 }
+        Story {
+            colour,
+            proved: 0,
+            refuted: 0,
+        }
     }
 
     /// A new part of the story.
@@ -59,12 +63,30 @@ impl Story {
     pub(super) fn conversation(&self, view: &View) {
         for shown in &view.shown {
             match shown {
-                Shown::Message { by, text, interrupted, .. } => {
-                    let who = if *by == Speaker::User { "| user" } else { "| agent" };
-                    let mark = if *interrupted { self.mark(" (interrupted)") } else { String::new() };
+                Shown::Message {
+                    by,
+                    text,
+                    interrupted,
+                    ..
+                } => {
+                    let who = if *by == Speaker::User {
+                        "| user"
+                    } else {
+                        "| agent"
+                    };
+                    let mark = if *interrupted {
+                        self.mark(" (interrupted)")
+                    } else {
+                        String::new()
+                    };
                     self.tell(who, &format!("{}{mark}", excerpt(text)));
                 }
-                Shown::Tool { title, status, text, .. } => {
+                Shown::Tool {
+                    title,
+                    status,
+                    text,
+                    ..
+                } => {
                     let status = match status.as_str() {
                         "completed" => status.clone(),
                         open => self.mark(open),
@@ -78,13 +100,19 @@ impl Story {
 
     /// The last line, and whether everything held.
     pub(super) fn end(self, seconds: f64) -> Result<(), Failure> {
-        let Story { proved, refuted, .. } = self;
+        let Story {
+            proved, refuted, ..
+        } = self;
         if refuted == 0 {
-            self.print(&format!("\n{proved} claims proved in {seconds:.1} s. Nothing was lost."));
+            self.print(&format!(
+                "\n{proved} claims proved in {seconds:.1} s. Nothing was lost."
+            ));
             return Ok(());
         }
         let all = proved + refuted;
-        Err(Failure::Found(format!("{refuted} of {all} claims did not hold; see above")))
+        Err(Failure::Found(format!(
+            "{refuted} of {all} claims did not hold; see above"
+        )))
     }
 
     fn mark(&self, text: &str) -> String {
@@ -112,5 +140,9 @@ fn excerpt(text: &str) -> String {
     }
     let half = EXCERPT_CHARS / 2;
     let (head, tail) = (line.iter().take(half), line.iter().skip(line.len() - half));
-    format!("{} … {}", head.collect::<String>(), tail.collect::<String>())
+    format!(
+        "{} … {}",
+        head.collect::<String>(),
+        tail.collect::<String>()
+    )
 }

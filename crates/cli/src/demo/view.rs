@@ -79,31 +79,55 @@ impl View {
     }
 
     fn chunk(&mut self, by: Speaker, update: &Value) {
-        let id = update.get("messageId").and_then(Value::as_str).map(str::to_owned);
-        let more = update.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
-        let finish = update.pointer("/_meta/sessiond/finish").and_then(Value::as_str);
+        let id = update
+            .get("messageId")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let more = update
+            .pointer("/content/text")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let finish = update
+            .pointer("/_meta/sessiond/finish")
+            .and_then(Value::as_str);
         let cut = finish == Some("interrupted");
         match self.shown.last_mut() {
-            Some(Shown::Message { id: last, text, interrupted, .. })
-                if id.is_some() && *last == id =>
-            {
+            Some(Shown::Message {
+                id: last,
+                text,
+                interrupted,
+                ..
+            }) if id.is_some() && *last == id => {
                 text.push_str(more);
                 *interrupted |= cut;
             }
             _ => {
                 self.grown.clear();
                 let text = more.to_owned();
-                self.shown.push(Shown::Message { id, by, text, interrupted: cut });
+                self.shown.push(Shown::Message {
+                    id,
+                    by,
+                    text,
+                    interrupted: cut,
+                });
             }
         }
         self.grown.push((Instant::now(), self.last_message().len()));
     }
 
     fn tool_changed(&mut self, update: &Value) {
-        let changed = update.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
+        let changed = update
+            .get("toolCallId")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let tools = self.shown.iter_mut().rev();
         for shown in tools {
-            let Shown::Tool { id, status, text, .. } = shown else { continue };
+            let Shown::Tool {
+                id, status, text, ..
+            } = shown
+            else {
+                continue;
+            };
             if id != changed {
                 continue;
             }
@@ -137,14 +161,26 @@ impl View {
     /// How much of the newest message had come at least `age` before `now`, in bytes.
     pub(super) fn older_than(&self, now: Instant, age: Duration) -> usize {
         let old = |came: &Instant| now.saturating_duration_since(*came) >= age;
-        self.grown.iter().rev().find(|(came, _)| old(came)).map_or(0, |(_, length)| *length)
+        self.grown
+            .iter()
+            .rev()
+            .find(|(came, _)| old(came))
+            .map_or(0, |(_, length)| *length)
     }
 }
 
 fn tool_text(update: &Value) -> String {
     let blocks = update.get("content").and_then(Value::as_array);
     let text = |block: &Value| {
-        block.pointer("/content/text").and_then(Value::as_str).map(|text| text.trim().to_owned())
+        block
+            .pointer("/content/text")
+            .and_then(Value::as_str)
+            .map(|text| text.trim().to_owned())
     };
-    blocks.into_iter().flatten().filter_map(text).collect::<Vec<_>>().join("\n")
+    blocks
+        .into_iter()
+        .flatten()
+        .filter_map(text)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

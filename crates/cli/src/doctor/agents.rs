@@ -16,8 +16,10 @@ pub(super) fn findings(common: &Common) -> Vec<Finding> {
         Err(failure) => return vec![Finding::bad("config", failure.to_string())],
     };
     let agents = setup.config().agents();
-    let mut findings: Vec<Finding> =
-        agents.iter().map(|(name, agent)| finding(name, agent)).collect();
+    let mut findings: Vec<Finding> = agents
+        .iter()
+        .map(|(name, agent)| finding(name, agent))
+        .collect();
     findings.push(match setup.default_agent() {
         Ok(name) => Finding::good("default", format!("new sessions get agent {name}")),
         Err(failure) => Finding::bad("default", failure.to_string()),

@@ -44,6 +44,10 @@ impl Finding {
     }
 
     fn new(topic: &str, health: Health, detail: impl Into<String>) -> Finding {
-        Finding { topic: topic.to_owned(), health, detail: detail.into() }
+        Finding {
+            topic: topic.to_owned(),
+            health,
+            detail: detail.into(),
+        }
     }
 }

@@ -60,7 +60,10 @@ fn access(root: &Path) -> Finding {
     if mode & 0o077 == 0 {
         return Finding::good("access", format!("mode {mode:03o}, owned by you, writable"));
     }
-    Finding::warning("access", format!("mode {mode:03o} lets others in; chmod 700 it"))
+    Finding::warning(
+        "access",
+        format!("mode {mode:03o} lets others in; chmod 700 it"),
+    )
 }
 
 /// Two descriptors of one file: while the first is locked the second must not be.
@@ -68,7 +71,11 @@ fn lock(root: &Path) -> Finding {
     let path = root.join(format!(".doctor.{}", uuid::Uuid::new_v4().simple()));
     let probe = || -> io::Result<bool> {
         let mut options = OpenOptions::new();
-        let first = options.create_new(true).write(true).mode(0o600).open(&path)?;
+        let first = options
+            .create_new(true)
+            .write(true)
+            .mode(0o600)
+            .open(&path)?;
         let second = OpenOptions::new().write(true).open(&path)?;
         flock(&first, FlockOperation::NonBlockingLockExclusive)?;
         Ok(flock(&second, FlockOperation::NonBlockingLockExclusive).is_err())
@@ -88,12 +95,18 @@ fn sync(root: &Path) -> Finding {
         Ok(took) => took,
         Err(error) => return Finding::bad("sync", format!("fdatasync fails: {error}")),
     };
-    let text = format!("4 KiB written and synced in {:.3} ms", took.as_secs_f64() * 1000.0);
+    let text = format!(
+        "4 KiB written and synced in {:.3} ms",
+        took.as_secs_f64() * 1000.0
+    );
     if took < TOO_FAST_SYNC {
         return Finding::warning("sync", format!("{text}: faster than any disk"));
     }
     if took > SLOW_SYNC {
-        return Finding::warning("sync", format!("{text}: each turn waits for this a few times"));
+        return Finding::warning(
+            "sync",
+            format!("{text}: each turn waits for this a few times"),
+        );
     }
     Finding::good("sync", text)
 }

@@ -27,7 +27,10 @@ fn isolation() -> Finding {
              /proc/PID/fd; nothing prevents that: run as a plain user",
         );
     }
-    Finding::good(topic, "kept apart; tools cannot open this program's descriptors")
+    Finding::good(
+        topic,
+        "kept apart; tools cannot open this program's descriptors",
+    )
 }
 
 /// Runs `true` as every tool is run.
@@ -38,9 +41,10 @@ fn guard() -> Finding {
         Ok(child.wait().await)
     });
     match ended {
-        Ok(ExitStatus::Code(0)) if cfg!(target_os = "linux") => {
-            Finding::good("tools", "run under a guard; nothing they start outlives the server")
-        }
+        Ok(ExitStatus::Code(0)) if cfg!(target_os = "linux") => Finding::good(
+            "tools",
+            "run under a guard; nothing they start outlives the server",
+        ),
         Ok(ExitStatus::Code(0)) => Finding::warning(
             "tools",
             "run in a process group; what leaves it may outlive the server on this system",
@@ -52,6 +56,12 @@ fn guard() -> Finding {
 
 fn versions() -> Finding {
     let system = uname();
-    let (name, release) = (system.sysname().to_string_lossy(), system.release().to_string_lossy());
-    Finding::good("versions", format!("ACP 1, waist {VERSION}, {name} {release}"))
+    let (name, release) = (
+        system.sysname().to_string_lossy(),
+        system.release().to_string_lossy(),
+    );
+    Finding::good(
+        "versions",
+        format!("ACP 1, waist {VERSION}, {name} {release}"),
+    )
 }

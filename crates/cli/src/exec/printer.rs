@@ -43,7 +43,13 @@ pub(super) struct Printer {
 
 impl Printer {
     pub(super) fn new(output: OutQueue<Piece>, format: Format) -> Printer {
-        Printer { output, format, message: None, at_line_start: true, ended: None }
+        Printer {
+            output,
+            format,
+            message: None,
+            at_line_start: true,
+            ended: None,
+        }
     }
 
     /// Takes in an event.
@@ -85,15 +91,21 @@ impl Printer {
     fn print_text(&mut self, frame: &EventFrame) {
         let Some(item) = frame.item else { return };
         match &frame.event {
-            Event::ItemStarted { item: Item::AgentMessage { text, .. } } => {
+            Event::ItemStarted {
+                item: Item::AgentMessage { text, .. },
+            } => {
                 self.continue_message(item, 0, text);
             }
-            Event::ItemDelta { stream: Stream::Text, offset, text }
-                if self.message.is_some_and(|(id, _)| id == item) =>
-            {
+            Event::ItemDelta {
+                stream: Stream::Text,
+                offset,
+                text,
+            } if self.message.is_some_and(|(id, _)| id == item) => {
                 self.continue_message(item, usize::try_from(*offset).unwrap_or(usize::MAX), text);
             }
-            Event::ItemEnded { item: Item::AgentMessage { text, .. } } => {
+            Event::ItemEnded {
+                item: Item::AgentMessage { text, .. },
+            } => {
                 self.continue_message(item, 0, text);
                 self.end();
                 self.message = None;
@@ -108,8 +120,13 @@ impl Printer {
             self.end();
             self.message = Some((item, 0));
         }
-        let Some((_, printed)) = &mut self.message else { return };
-        let Some(new) = printed.checked_sub(offset).and_then(|known| text.get(known..)) else {
+        let Some((_, printed)) = &mut self.message else {
+            return;
+        };
+        let Some(new) = printed
+            .checked_sub(offset)
+            .and_then(|known| text.get(known..))
+        else {
             return;
         };
         *printed += new.len();

@@ -18,14 +18,28 @@ fn the_first_choice_that_counts_decides() {
         ("/store", "/state", "/home", Some("/store")),
         ("unset", "/state", "/home", Some("/state/sessiond")),
         ("", "/state", "/home", Some("/state/sessiond")),
-        ("unset", "unset", "/home", Some("/home/.local/state/sessiond")),
+        (
+            "unset",
+            "unset",
+            "/home",
+            Some("/home/.local/state/sessiond"),
+        ),
         ("unset", "", "/home", Some("/home/.local/state/sessiond")),
-        ("unset", "relative", "/home", Some("/home/.local/state/sessiond")),
+        (
+            "unset",
+            "relative",
+            "/home",
+            Some("/home/.local/state/sessiond"),
+        ),
         ("unset", "unset", "unset", None),
     ];
     for (named, state_home, home, expected) in table {
         let found = resolve(named, state_home, home);
-        assert_eq!(found, expected.map(PathBuf::from), "{named} {state_home} {home}");
+        assert_eq!(
+            found,
+            expected.map(PathBuf::from),
+            "{named} {state_home} {home}"
+        );
     }
 }
 

@@ -14,7 +14,10 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
     let private = base.join("main/.git/worktrees/linked");
     write(&private.join("HEAD"), "ref: refs/heads/feature/x\n");
     write(&private.join("commondir"), "../..\n");
-    write(&base.join("linked/.git"), &format!("gitdir: {}\n", private.display()));
+    write(
+        &base.join("linked/.git"),
+        &format!("gitdir: {}\n", private.display()),
+    );
     write(&base.join("linked/deep/er/file"), "");
     (folder, base)
 }
@@ -40,21 +43,33 @@ fn all_worktrees_of_a_repository_have_its_identity() {
     let found = workspace(&base.join("main/src"));
     assert_eq!(found, place(&base, "main/src", "main", Some("trunk")));
     let found = workspace(&base.join("linked/deep/er"));
-    assert_eq!(found, place(&base, "linked/deep/er", "linked", Some("feature/x")));
+    assert_eq!(
+        found,
+        place(&base, "linked/deep/er", "linked", Some("feature/x"))
+    );
 }
 
 #[test]
 fn links_are_resolved_before_the_walk_up() {
     let (_folder, base) = repository();
     std::os::unix::fs::symlink(base.join("main/src"), base.join("link")).unwrap();
-    assert_eq!(workspace(&base.join("link")), place(&base, "main/src", "main", Some("trunk")));
+    assert_eq!(
+        workspace(&base.join("link")),
+        place(&base, "main/src", "main", Some("trunk"))
+    );
 }
 
 #[test]
 fn a_detached_head_is_no_branch() {
     let (_folder, base) = repository();
-    write(&base.join("main/.git/HEAD"), "5f2b9323c39ee3c861a7b382d205c3d3");
-    assert_eq!(workspace(&base.join("main")), place(&base, "main", "main", None));
+    write(
+        &base.join("main/.git/HEAD"),
+        "5f2b9323c39ee3c861a7b382d205c3d3",
+    );
+    assert_eq!(
+        workspace(&base.join("main")),
+        place(&base, "main", "main", None)
+    );
 }
 
 #[test]
@@ -70,5 +85,8 @@ fn what_only_looks_like_a_repository_is_passed_over() {
 
 #[test]
 fn a_directory_that_does_not_exist_is_unknown() {
-    assert_eq!(workspace(Path::new("/nowhere/at/all")), Workspace::default());
+    assert_eq!(
+        workspace(Path::new("/nowhere/at/all")),
+        Workspace::default()
+    );
 }

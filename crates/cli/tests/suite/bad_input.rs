@@ -13,7 +13,10 @@ fn answers(server: &mut Server, bytes: &[u8]) -> Vec<Value> {
     server.write(bytes);
     let id = server.send("session/list", json!({}));
     let response = server.response(id);
-    assert!(response["result"]["sessions"].is_array(), "the connection lives: {response}");
+    assert!(
+        response["result"]["sessions"].is_array(),
+        "the connection lives: {response}"
+    );
     let end = server.frames.len() - 1;
     server.frames[begin..end].to_vec()
 }
@@ -35,17 +38,37 @@ fn lines_that_are_no_message_get_one_error_without_an_id() {
     );
     let table: [(&str, Vec<u8>, i32); 14] = [
         ("no JSON", line("this is not json"), -32700),
-        ("half an object", line(r#"{"jsonrpc":"2.0","id":77,"#), -32700),
-        ("invalid UTF-8", line(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\xfe\",\"method\":\"x\"}"), -32700),
+        (
+            "half an object",
+            line(r#"{"jsonrpc":"2.0","id":77,"#),
+            -32700,
+        ),
+        (
+            "invalid UTF-8",
+            line(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\xfe\",\"method\":\"x\"}"),
+            -32700,
+        ),
         ("200 deep", line(deep), -32700),
-        ("a batch", line(br#"[{"jsonrpc":"2.0","id":1,"method":"session/list"}]"#), -32600),
+        (
+            "a batch",
+            line(br#"[{"jsonrpc":"2.0","id":1,"method":"session/list"}]"#),
+            -32600,
+        ),
         ("an empty batch", line("[]"), -32600),
         ("a number", line("5"), -32600),
         ("an object that is no message", line("{}"), -32600),
-        ("no jsonrpc", line(r#"{"id":1,"method":"session/list"}"#), -32600),
+        (
+            "no jsonrpc",
+            line(r#"{"id":1,"method":"session/list"}"#),
+            -32600,
+        ),
         ("id null", line(list("null")), -32600),
         ("id 1.5", line(list("1.5")), -32600),
-        ("an id beyond 64 bits", line(list("18446744073709551615")), -32600),
+        (
+            "an id beyond 64 bits",
+            line(list("18446744073709551615")),
+            -32600,
+        ),
         ("id true", line(list("true")), -32600),
         ("id {}", line(list("{}")), -32600),
     ];
@@ -53,8 +76,14 @@ fn lines_that_are_no_message_get_one_error_without_an_id() {
     let mut server = Server::start(&home);
     for (what, bytes, code) in table {
         let came = answers(&mut server, &bytes);
-        let [error] = &came[..] else { panic!("{what}: {came:?}") };
-        assert_eq!((&error["id"], &error["error"]["code"]), (&Value::Null, &code.into()), "{what}");
+        let [error] = &came[..] else {
+            panic!("{what}: {came:?}")
+        };
+        assert_eq!(
+            (&error["id"], &error["error"]["code"]),
+            (&Value::Null, &code.into()),
+            "{what}"
+        );
     }
 }
 
@@ -63,19 +92,36 @@ fn lines_that_are_no_message_get_one_error_without_an_id() {
 fn harmless_deviations_are_answered_as_if_they_were_none() {
     let table: [(&str, Vec<u8>, Value); 7] = [
         ("CRLF", [list("901"), b"\r\n".to_vec()].concat(), json!(901)),
-        ("a BOM", line([b"\xef\xbb\xbf".to_vec(), list("902")].concat()), json!(902)),
-        ("blank lines", [b"\n\r\n  \n".to_vec(), line(list("903"))].concat(), json!(903)),
+        (
+            "a BOM",
+            line([b"\xef\xbb\xbf".to_vec(), list("902")].concat()),
+            json!(902),
+        ),
+        (
+            "blank lines",
+            [b"\n\r\n  \n".to_vec(), line(list("903"))].concat(),
+            json!(903),
+        ),
         ("a text id", line(list("\"1\"")), json!("1")),
         ("a negative id", line(list("-1")), json!(-1)),
-        ("a large id", line(list("9007199254740993")), json!(9_007_199_254_740_993_i64)),
+        (
+            "a large id",
+            line(list("9007199254740993")),
+            json!(9_007_199_254_740_993_i64),
+        ),
         ("an empty id", line(list("\"\"")), json!("")),
     ];
     let home = Home::new();
     let mut server = Server::start(&home);
     for (what, bytes, id) in table {
         let came = answers(&mut server, &bytes);
-        let [answer] = &came[..] else { panic!("{what}: {came:?}") };
-        assert!(answer["id"] == id && answer["result"].is_object(), "{what}: {answer}");
+        let [answer] = &came[..] else {
+            panic!("{what}: {came:?}")
+        };
+        assert!(
+            answer["id"] == id && answer["result"].is_object(),
+            "{what}: {answer}"
+        );
     }
 }
 
@@ -93,7 +139,11 @@ fn what_needs_no_answer_gets_none() {
     let home = Home::new();
     let mut server = Server::start(&home);
     for text in table {
-        assert_eq!(answers(&mut server, &line(text)), [Value::Null; 0], "{text}");
+        assert_eq!(
+            answers(&mut server, &line(text)),
+            [Value::Null; 0],
+            "{text}"
+        );
     }
 }
 
@@ -104,12 +154,21 @@ fn a_line_of_40_mib_is_taken_and_one_beyond_the_limit_is_refused() {
     let long = |mebibytes: usize| {
         let filler = "x".repeat(mebibytes << 20);
         let params = json!({ "_meta": { "filler": filler } });
-        line(json!({ "jsonrpc": "2.0", "id": 7, "method": "session/list", "params": params }).to_string())
+        line(
+            json!({ "jsonrpc": "2.0", "id": 7, "method": "session/list", "params": params })
+                .to_string(),
+        )
     };
     let came = answers(&mut server, &long(40));
-    assert!(came.len() == 1 && came[0]["id"] == 7 && came[0]["result"].is_object(), "{came:?}");
+    assert!(
+        came.len() == 1 && came[0]["id"] == 7 && came[0]["result"].is_object(),
+        "{came:?}"
+    );
     let came = answers(&mut server, &long(65));
-    assert!(came.len() == 1 && came[0]["id"].is_null() && came[0]["error"].is_object(), "{came:?}");
+    assert!(
+        came.len() == 1 && came[0]["id"].is_null() && came[0]["error"].is_object(),
+        "{came:?}"
+    );
 }
 
 #[test]
@@ -124,19 +183,63 @@ fn requests_that_cannot_be_served_are_refused_by_their_reason() {
     let table = [
         ("no/such", json!({}), -32601),
         ("_vendor/thing", json!({}), -32601),
-        ("session/resume", json!({ "sessionId": session, "cwd": work }), -32601),
-        ("session/new", json!({ "cwd": "relative", "mcpServers": [] }), -32602),
+        (
+            "session/resume",
+            json!({ "sessionId": session, "cwd": work }),
+            -32601,
+        ),
+        (
+            "session/new",
+            json!({ "cwd": "relative", "mcpServers": [] }),
+            -32602,
+        ),
         ("session/new", json!({ "mcpServers": [] }), -32602),
         ("session/new", json!([]), -32602),
-        ("session/load", json!({ "sessionId": session, "cwd": "x", "mcpServers": [] }), -32602),
-        ("session/load", json!({ "sessionId": UNKNOWN, "cwd": work, "mcpServers": [] }), -32002),
-        ("session/load", json!({ "sessionId": 5, "cwd": work, "mcpServers": [] }), -32602),
-        ("session/load", json!({ "sessionId": "", "cwd": work, "mcpServers": [] }), -32602),
-        ("session/load", json!({ "sessionId": "../../x", "cwd": work, "mcpServers": [] }), -32002),
-        ("session/prompt", json!({ "sessionId": UNKNOWN, "prompt": text }), -32002),
-        ("session/prompt", json!({ "sessionId": session, "prompt": image }), -32602),
-        ("session/prompt", json!({ "sessionId": session, "prompt": [] }), -32602),
-        ("session/set_mode", json!({ "sessionId": session, "modeId": "bold" }), -32602),
+        (
+            "session/load",
+            json!({ "sessionId": session, "cwd": "x", "mcpServers": [] }),
+            -32602,
+        ),
+        (
+            "session/load",
+            json!({ "sessionId": UNKNOWN, "cwd": work, "mcpServers": [] }),
+            -32002,
+        ),
+        (
+            "session/load",
+            json!({ "sessionId": 5, "cwd": work, "mcpServers": [] }),
+            -32602,
+        ),
+        (
+            "session/load",
+            json!({ "sessionId": "", "cwd": work, "mcpServers": [] }),
+            -32602,
+        ),
+        (
+            "session/load",
+            json!({ "sessionId": "../../x", "cwd": work, "mcpServers": [] }),
+            -32002,
+        ),
+        (
+            "session/prompt",
+            json!({ "sessionId": UNKNOWN, "prompt": text }),
+            -32002,
+        ),
+        (
+            "session/prompt",
+            json!({ "sessionId": session, "prompt": image }),
+            -32602,
+        ),
+        (
+            "session/prompt",
+            json!({ "sessionId": session, "prompt": [] }),
+            -32602,
+        ),
+        (
+            "session/set_mode",
+            json!({ "sessionId": session, "modeId": "bold" }),
+            -32602,
+        ),
         ("session/list", json!({ "cursor": "nonsense" }), -32602),
         ("authenticate", json!({ "methodId": "nonsense" }), -32602),
     ];
@@ -196,11 +299,17 @@ fn a_lone_surrogate_becomes_a_replacement_character() {
     );
     server.write(&line(prompt));
     assert_eq!(server.response(500)["result"]["stopReason"], "end_turn");
-    assert_eq!(Replay::of(&server.frames).texts(), ["sur\u{fffd}\u{fffd}end"]);
+    assert_eq!(
+        Replay::of(&server.frames).texts(),
+        ["sur\u{fffd}\u{fffd}end"]
+    );
     assert!(!home.log(&session).to_lowercase().contains("\\ud83d"));
     server.quit();
     let mut server = Server::start(&home);
-    assert_eq!(server.load(&home, &session).texts(), ["sur\u{fffd}\u{fffd}end"]);
+    assert_eq!(
+        server.load(&home, &session).texts(),
+        ["sur\u{fffd}\u{fffd}end"]
+    );
 }
 
 #[test]
@@ -209,7 +318,9 @@ fn a_prompt_while_a_turn_runs_waits_and_a_cancel_ends_both() {
     let mut server = Server::start(&home);
     let session = server.new_session(&home);
     let running = server.prompt(&session, "/sleep 600");
-    let queued: Vec<u64> = (0..16).map(|n| server.prompt(&session, &format!("queued {n}"))).collect();
+    let queued: Vec<u64> = (0..16)
+        .map(|n| server.prompt(&session, &format!("queued {n}")))
+        .collect();
     let refused = server.prompt(&session, "one too many");
     assert_eq!(server.response(refused)["error"]["code"], 4006);
     server.notify("session/cancel", json!({ "sessionId": session }));

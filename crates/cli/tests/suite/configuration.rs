@@ -5,13 +5,25 @@ use crate::harness::Home;
 #[test]
 fn a_mistake_is_named_with_file_and_line_and_is_exit_2() {
     let home = Home::new();
-    let path = home.write("c.toml", "default_agent = \"script\"\n\n[agents.x]\nkind = \"gpt\"\n");
+    let path = home.write(
+        "c.toml",
+        "default_agent = \"script\"\n\n[agents.x]\nkind = \"gpt\"\n",
+    );
     let path = path.to_str().unwrap();
-    for args in [&["acp"][..], &["exec", "x"], &["sessions", "list"], &["agents"]] {
+    for args in [
+        &["acp"][..],
+        &["exec", "x"],
+        &["sessions", "list"],
+        &["agents"],
+    ] {
         let done = home.run(&[args, &["--config", path]].concat());
         assert_eq!(done.code, Some(2), "{args:?}");
         assert_eq!(done.stdout, "", "{args:?}");
-        assert!(done.stderr.contains(&format!("{path}:4: unknown variant")), "{}", done.stderr);
+        assert!(
+            done.stderr.contains(&format!("{path}:4: unknown variant")),
+            "{}",
+            done.stderr
+        );
     }
 }
 
@@ -23,7 +35,10 @@ fn every_common_option_can_be_given_by_environment() {
         let mut command = home.command(&["exec", "--json", "hi"]);
         command.envs(variables.iter().copied());
         let output = command.output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
     };
     let config = config.to_str().unwrap();
     let log = home.path("diagnostics");
@@ -36,8 +51,16 @@ fn every_common_option_can_be_given_by_environment() {
     assert!(stdout.contains("\"name\":\"mine\""), "{stdout}");
     assert!(log.exists());
     assert_eq!(run(&[("SESSIOND_AGENT", "nobody")]).0, Some(2));
-    let empty = [("SESSIOND_CONFIG", ""), ("SESSIOND_AGENT", ""), ("SESSIOND_LOG_FILE", "")];
-    assert_eq!(run(&empty).0, Some(0), "an empty variable counts as one that is not set");
+    let empty = [
+        ("SESSIOND_CONFIG", ""),
+        ("SESSIOND_AGENT", ""),
+        ("SESSIOND_LOG_FILE", ""),
+    ];
+    assert_eq!(
+        run(&empty).0,
+        Some(0),
+        "an empty variable counts as one that is not set"
+    );
 }
 
 #[test]
@@ -45,7 +68,9 @@ fn the_store_is_where_the_user_keeps_state() {
     let home = Home::new();
     let state = home.path("state");
     let mut command = home.command(&["exec", "hi"]);
-    command.env_remove("SESSIOND_HOME").env("XDG_STATE_HOME", &state);
+    command
+        .env_remove("SESSIOND_HOME")
+        .env("XDG_STATE_HOME", &state);
     assert!(command.output().unwrap().status.success());
     assert!(state.join("sessiond/sessions").is_dir());
 }
@@ -67,4 +92,25 @@ fn all_that_is_stored_is_private() {
             }
         }
     }
+}
+
+/// SEC-1
+#[test]
+fn diagnostics_carry_nothing_of_what_was_said() {
+    let home = Home::new();
+    let log = home.path("diagnostics");
+    let prompt = "the prompt's own words\n/run echo words of a tool";
+    home.run(&["exec", "-vv", "--log-file", log.to_str().unwrap(), prompt])
+        .well();
+    let failed = home.run(&[
+        "exec",
+        "-vv",
+        "--log-file",
+        log.to_str().unwrap(),
+        "/fail words",
+    ]);
+    assert_eq!(failed.code, Some(1));
+    let text = std::fs::read_to_string(log).unwrap();
+    assert!(text.contains("the command failed"), "{text}");
+    assert!(!text.contains("words"), "{text}");
 }

@@ -14,7 +14,10 @@ fn report(home: &Home, args: &[&str]) -> (Option<i32>, Value) {
 
 fn finding<'a>(report: &'a Value, topic: &str) -> &'a Value {
     let findings = report["findings"].as_array().unwrap();
-    findings.iter().find(|found| found["topic"] == topic).unwrap_or_else(|| panic!("{report:#}"))
+    findings
+        .iter()
+        .find(|found| found["topic"] == topic)
+        .unwrap_or_else(|| panic!("{report:#}"))
 }
 
 #[test]
@@ -24,7 +27,15 @@ fn a_good_place_is_found_good_and_every_subject_is_looked_at() {
     let (code, report) = report(&home, &[]);
     assert_eq!(code, Some(0), "{report:#}");
     assert_eq!(report["healthy"], true);
-    for topic in ["store", "access", "lock", "sync", "tools", "versions", "agent script"] {
+    for topic in [
+        "store",
+        "access",
+        "lock",
+        "sync",
+        "tools",
+        "versions",
+        "agent script",
+    ] {
         assert_eq!(finding(&report, topic)["health"], "good", "{report:#}");
     }
     let occupied = finding(&report, "occupied")["detail"].as_str().unwrap();
@@ -38,7 +49,10 @@ fn a_good_place_is_found_good_and_every_subject_is_looked_at() {
 fn it_says_what_the_stdout_guard_can_promise_to_this_user() {
     let expected = |home: &Home, health: &str| {
         let (code, report) = report(home, &[]);
-        assert_eq!((code, &finding(&report, "stdout")["health"]), (Some(0), &health.into()));
+        assert_eq!(
+            (code, &finding(&report, "stdout")["health"]),
+            (Some(0), &health.into())
+        );
     };
     expected(&Home::of_plain_user(), "good");
     if is_root() {
@@ -70,12 +84,23 @@ fn agents_of_later_versions_and_missing_programs_are_named() {
     let config = config.to_str().unwrap();
     let (code, report) = report(&home, &["--config", config]);
     assert_eq!(code, Some(0));
-    let detail = |topic| finding(&report, topic)["detail"].as_str().unwrap().to_owned();
+    let detail = |topic| {
+        finding(&report, topic)["detail"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     assert!(detail("agent there").contains("`sh` exists"));
     assert!(detail("agent gone").contains("`no-such-program` does not exist"));
     let list = home.run(&["agents", "--json", "--config", config]).well();
     let list: Value = serde_json::from_str(&list.stdout).unwrap();
-    let names: Vec<_> = list["agents"].as_array().unwrap().iter().map(|a| &a["name"]).collect();
+    let names: Vec<_> = list["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| &a["name"])
+        .collect();
     assert_eq!(names, ["gone", "script", "there"]);
-    assert!(home.run(&["agents"]).well().stdout.contains("script           script   (default)"));
+    let text = home.run(&["agents"]).well().stdout;
+    assert_eq!(text, "script           script     (default)\n");
 }

@@ -1,7 +1,6 @@
 //! The order of system calls: durable first, said afterwards (LOG-5).
 
 use std::fs;
-use std::path::Path;
 
 use crate::harness::{Home, Server};
 
@@ -15,17 +14,21 @@ fn trace(prompt: &str) -> Vec<String> {
     let wrapper = ["strace", "-f", "-y", "-s", "1000000", "-e", CALLS, "-o"];
     let wrapper = [&wrapper[..], &[file.to_str().unwrap()]].concat();
     assert!(
-        Path::new("/usr/bin/strace").exists() || which("strace"),
+        installed("strace"),
         "this test needs strace: install the package of that name (apt-get install strace)"
     );
     let mut server = Server::start_by(home.command_under(&wrapper, &["acp"]));
     let session = server.new_session(&home);
     assert_eq!(server.turn(&session, prompt), "end_turn");
     server.quit();
-    fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect()
+    fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
-fn which(program: &str) -> bool {
+fn installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
@@ -55,7 +58,10 @@ fn the_turns_end_is_synced_before_its_response_is_written() {
     let record = find(&lines, 0, &["write", "/log/", "turn.ended"]);
     let response = find(&lines, 0, &["write", "stopReason"]);
     assert!(record < response, "the record is written first");
-    assert!(synced(&lines, record) < response, "and synced before the response begins");
+    assert!(
+        synced(&lines, record) < response,
+        "and synced before the response begins"
+    );
 }
 
 #[test]
@@ -65,7 +71,10 @@ fn a_tools_start_is_synced_before_the_tool_is_started() {
     let started = find(&lines, 0, &["execve(", "__guard"]);
     assert!(synced(&lines, record) < started);
     let decision = find(&lines, 0, &["write", "/log/", "request.closed"]);
-    assert!(synced(&lines, decision) < started, "and so is the decision that it may");
+    assert!(
+        synced(&lines, decision) < started,
+        "and so is the decision that it may"
+    );
 }
 
 #[test]

@@ -10,8 +10,11 @@ use crate::harness::{Home, PATIENCE, Server, alive, eventually};
 
 const BOUND: Duration = Duration::from_secs(2);
 
+/// A way to go.
+type Way = (&'static str, fn(&mut Server));
+
 /// Every way to go.
-const WAYS: [(&str, fn(&mut Server)); 4] = [
+const WAYS: [Way; 4] = [
     ("stdin is closed", Server::close_stdin),
     ("stdout is closed", Server::close_stdout),
     ("SIGTERM", |server| signal(server, Signal::TERM)),
@@ -19,16 +22,28 @@ const WAYS: [(&str, fn(&mut Server)); 4] = [
 ];
 
 fn signal(server: &mut Server, signal: Signal) {
-    kill_process(Pid::from_raw(server.pid().try_into().unwrap()).unwrap(), signal).unwrap();
+    kill_process(
+        Pid::from_raw(server.pid().try_into().unwrap()).unwrap(),
+        signal,
+    )
+    .unwrap();
 }
 
 /// How the turns of the only session ended, by its log.
 fn outcomes(home: &Home, session: &str) -> Vec<String> {
     let shown = home.run(&["sessions", "show", "--json", session]).well();
-    let events = shown.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let events = shown
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let ended = events.filter(|frame| frame["event"]["type"] == "turn.ended");
     ended
-        .inspect(|frame| assert!(frame.get("cursor").is_some(), "recorded by the one that ended"))
+        .inspect(|frame| {
+            assert!(
+                frame.get("cursor").is_some(),
+                "recorded by the one that ended"
+            )
+        })
         .map(|frame| frame["event"]["outcome"].as_str().unwrap().to_owned())
         .collect()
 }
@@ -39,9 +54,14 @@ fn in_the_middle_of_a_tool() {
         let home = Home::new();
         let mut server = Server::start(&home);
         let session = server.new_session(&home);
-        server.prompt(&session, "/run echo $$ > pid; while :; do echo more; sleep 0.05; done");
+        server.prompt(
+            &session,
+            "/run echo $$ > pid; while :; do echo more; sleep 0.05; done",
+        );
         server.asked("session/request_permission");
-        let tool = eventually("the tool", PATIENCE, || home.read("pid").trim().parse().ok());
+        let tool = eventually("the tool", PATIENCE, || {
+            home.read("pid").trim().parse().ok()
+        });
         go(&mut server);
         assert_eq!(server.exit(BOUND).code(), Some(0), "{way}");
         assert!(!alive(tool), "{way}");
@@ -76,7 +96,11 @@ fn while_it_is_asked_for_permission_and_while_nothing_runs() {
         server.asked("session/request_permission");
         go(&mut server);
         assert_eq!(server.exit(BOUND).code(), Some(0), "{way}");
-        assert_eq!(outcomes(&home, &session), ["completed", "cancelled"], "{way}");
+        assert_eq!(
+            outcomes(&home, &session),
+            ["completed", "cancelled"],
+            "{way}"
+        );
         assert_eq!(home.read("ledger"), "", "{way}");
         let mut idle = Server::start(&home);
         go(&mut idle);
@@ -90,9 +114,10 @@ fn a_client_that_neither_reads_nor_writes_can_still_be_left() {
     let mut server = Server::start(&home);
     let session = server.new_session(&home);
     server.pause_reading();
-    server.prompt(&session, "/stream 60000 1000");
-    // More than a pipe holds is stored, so the writer waits for the client.
-    eventually("a full pipe", PATIENCE, || (home.sessions().bytes() > 300_000).then_some(()));
+    server.prompt(&session, "/stream 300 1000\n/run true");
+    // The question comes after more than a pipe holds, so nobody gets to read it: the writer waits.
+    let asked = || home.log(&session).contains("request.opened").then_some(());
+    eventually("the question", PATIENCE, asked);
     server.close_stdin();
     assert_eq!(server.exit(BOUND).code(), Some(0));
     assert_eq!(outcomes(&home, &session), ["cancelled"]);

@@ -42,7 +42,12 @@ fn a_turn_streams_its_text_and_then_ends() {
     let frames = &server.frames[begin..];
     assert_eq!(kind(frames.last().unwrap()), "response");
     assert_eq!(Replay::of(frames).texts(), ["hello brave new world"]);
-    assert!(frames.iter().any(|frame| kind(frame) == "session_info_update"), "a title comes");
+    assert!(
+        frames
+            .iter()
+            .any(|frame| kind(frame) == "session_info_update"),
+        "a title comes"
+    );
 }
 
 #[test]
@@ -50,10 +55,15 @@ fn a_tool_runs_only_after_it_was_allowed() {
     let home = Home::new();
     let mut server = Server::start(&home);
     let session = server.new_session(&home);
-    assert_eq!(server.turn(&session, "/run echo ran >> ledger; echo shown"), "end_turn");
+    assert_eq!(
+        server.turn(&session, "/run echo ran >> ledger; echo shown"),
+        "end_turn"
+    );
     assert_eq!(home.read("ledger"), "ran\n");
     let replay = Replay::of(&server.frames);
-    let [Part::Tool { status, text, .. }] = replay.tools()[..] else { panic!("{replay:?}") };
+    let [Part::Tool { status, text, .. }] = replay.tools()[..] else {
+        panic!("{replay:?}")
+    };
     assert_eq!((status.as_str(), text.trim()), ("completed", "shown"));
 }
 

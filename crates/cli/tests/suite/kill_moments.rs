@@ -24,7 +24,11 @@ impl Scene {
         let mut server = Server::start(&home);
         let session = server.new_session(&home);
         assert_eq!(server.turn(&session, FIRST), "end_turn");
-        Scene { home, server, session }
+        Scene {
+            home,
+            server,
+            session,
+        }
     }
 
     fn begin(&mut self, prompt: &str) -> u64 {
@@ -58,7 +62,11 @@ impl Scene {
         server.quit();
         let mut server = Server::start(&self.home);
         let later = server.load(&self.home, &self.session);
-        assert_eq!(later.0[..replay.0.len()], replay.0[..], "closing it for good shows the same");
+        assert_eq!(
+            later.0[..replay.0.len()],
+            replay.0[..],
+            "closing it for good shows the same"
+        );
         assert_eq!(later.texts().last(), Some(&"and on"));
         // RESUME-6
         assert_eq!(self.home.read("ledger"), ledger, "no tool ran again");
@@ -71,18 +79,32 @@ impl Scene {
 fn same_ids(live: &Replay, replay: &Replay) {
     for part in live.without_user() {
         let found = replay.0.iter().any(|other| match (&part, other) {
-            (Part::Agent { id, text, .. }, Part::Agent { id: other, text: stored, .. }) => {
-                id == other && (stored.starts_with(text.as_str()) || text.starts_with(stored))
-            }
-            (Part::Tool { id, title, .. }, Part::Tool { id: other, title: stored, .. }) => {
-                id == other && title == stored
-            }
+            (
+                Part::Agent { id, text, .. },
+                Part::Agent {
+                    id: other,
+                    text: stored,
+                    ..
+                },
+            ) => id == other && (stored.starts_with(text.as_str()) || text.starts_with(stored)),
+            (
+                Part::Tool { id, title, .. },
+                Part::Tool {
+                    id: other,
+                    title: stored,
+                    ..
+                },
+            ) => id == other && title == stored,
             _ => part == *other,
         });
         assert!(found, "{part:?} is not in {replay:#?}");
     }
     let finished = |replay: &Replay| replay.without_user()[..2].to_vec();
-    assert_eq!(finished(live), finished(replay), "what was finished is there whole");
+    assert_eq!(
+        finished(live),
+        finished(replay),
+        "what was finished is there whole"
+    );
 }
 
 fn user_texts(replay: &Replay) -> Vec<&str> {
@@ -123,18 +145,30 @@ fn killed_in_mid_text_what_was_shown_is_kept_and_marked() {
     let began = Instant::now();
     while began.elapsed() < 3 * SETTLED {
         let update = scene.server.update("agent_message_chunk");
-        let text = update["params"]["update"]["content"]["text"].as_str().unwrap().len();
+        let text = update["params"]["update"]["content"]["text"]
+            .as_str()
+            .unwrap()
+            .len();
         let before = shown.last().map_or(0, |(_, length)| *length);
         shown.push((Instant::now(), before + text));
     }
     let kill = Instant::now();
-    let settled = shown.iter().rev().find(|(at, _)| kill - *at >= SETTLED).unwrap().1;
+    let settled = shown
+        .iter()
+        .rev()
+        .find(|(at, _)| kill - *at >= SETTLED)
+        .unwrap()
+        .1;
     let (_home, live, replay) = scene.killed();
     let (live_id, live_text, _) = live.last_message().unwrap();
     let (id, text, interrupted) = replay.last_message().unwrap();
     assert_eq!(id, live_id);
     assert!(interrupted);
-    assert!(text.len() >= settled, "{} of {settled} settled bytes", text.len());
+    assert!(
+        text.len() >= settled,
+        "{} of {settled} settled bytes",
+        text.len()
+    );
     assert!(live_text.starts_with(text) || text.starts_with(live_text));
     assert!(marked_interrupted(&replay));
 }
@@ -147,7 +181,12 @@ fn killed_while_permission_is_pending_the_call_is_open_and_never_ran() {
     scene.begin("all of this is stored before the question\n/run echo second >> ledger");
     scene.server.asked("session/request_permission");
     let (home, _, replay) = scene.killed();
-    assert!(replay.texts().contains(&"all of this is stored before the question"), "{replay:#?}");
+    assert!(
+        replay
+            .texts()
+            .contains(&"all of this is stored before the question"),
+        "{replay:#?}"
+    );
     let (status, text) = second_tool(&replay);
     assert_eq!(status, "failed");
     assert!(text.to_lowercase().contains("outcome unknown"), "{text}");
@@ -193,7 +232,12 @@ fn killed_right_after_the_response_nothing_is_missing() {
     for _ in 0..5 {
         let mut scene = Scene::new();
         let session = scene.session.clone();
-        assert_eq!(scene.server.turn(&session, "said\n/run echo second >> ledger"), "end_turn");
+        assert_eq!(
+            scene
+                .server
+                .turn(&session, "said\n/run echo second >> ledger"),
+            "end_turn"
+        );
         let (home, live, replay) = scene.killed();
         assert_eq!(replay.without_user(), live.without_user());
         assert_eq!(second_tool(&replay).0, "completed");

@@ -1,6 +1,12 @@
 //! The real binary from outside: each file one behaviour, all of them in one program, so that a
 //! cold build links once.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy sees tests only in functions marked so; all of this is tests"
+)]
+
 mod harness;
 
 mod bad_input;

@@ -21,7 +21,13 @@ fn family(home: &Home) -> (Server, Vec<u32>) {
     server.prompt(&session, FAMILY);
     server.asked("session/request_permission");
     let pid = |name: &&str| {
-        eventually(name, PATIENCE, || home.read(name).trim().parse().ok().filter(|pid| alive(*pid)))
+        eventually(name, PATIENCE, || {
+            home.read(name)
+                .trim()
+                .parse()
+                .ok()
+                .filter(|pid| alive(*pid))
+        })
     };
     let pids = MEMBERS.iter().map(pid).collect();
     (server, pids)
@@ -55,7 +61,12 @@ fn they_are_gone_when_the_turn_that_was_cancelled_has_ended() {
     let home = Home::new();
     let (mut server, pids) = family(&home);
     let session = home.sessions().first_folder();
-    server.notify("session/cancel", serde_json::json!({ "sessionId": session }));
-    server.until("the end of the turn", |frame| frame["result"]["stopReason"] == "cancelled");
+    server.notify(
+        "session/cancel",
+        serde_json::json!({ "sessionId": session }),
+    );
+    server.until("the end of the turn", |frame| {
+        frame["result"]["stopReason"] == "cancelled"
+    });
     all_gone(&pids, Duration::ZERO);
 }

@@ -17,21 +17,35 @@ fn the_list_is_newest_first_and_may_be_of_one_directory() {
         let list = home.run(args).well();
         let list: Value = serde_json::from_str(&list.stdout).unwrap();
         let rows = list["sessions"].as_array().unwrap();
-        rows.iter().map(|row| row["title"].as_str().unwrap().to_owned()).collect()
+        rows.iter()
+            .map(|row| row["title"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(titles(&["sessions", "list", "--json"]), ["newer", "older"]);
-    assert_eq!(titles(&["sessions", "list", "--json", "--cwd", "other"]), ["newer"]);
-    assert_eq!(titles(&["sessions", "list", "--json", "--cwd", "/nowhere"]), [""; 0]);
+    assert_eq!(
+        titles(&["sessions", "list", "--json", "--cwd", "other"]),
+        ["newer"]
+    );
+    assert_eq!(
+        titles(&["sessions", "list", "--json", "--cwd", "/nowhere"]),
+        [""; 0]
+    );
     let lines = home.run(&["sessions", "list"]).well().stdout;
     let lines: Vec<&str> = lines.lines().collect();
     assert_eq!(lines.len(), 2);
-    assert!(lines[0].contains("newer") && lines[1].contains("older"), "{lines:?}");
+    assert!(
+        lines[0].contains("newer") && lines[1].contains("older"),
+        "{lines:?}"
+    );
 }
 
 #[test]
 fn an_empty_store_has_an_empty_list() {
     let home = Home::new();
-    assert_eq!(home.run(&["sessions", "list"]).well().stdout, "no sessions\n");
+    assert_eq!(
+        home.run(&["sessions", "list"]).well().stdout,
+        "no sessions\n"
+    );
     let list = home.run(&["sessions", "list", "--json"]).well();
     assert_eq!(list.stdout, "{\"sessions\":[]}\n");
 }
@@ -62,7 +76,10 @@ fn a_session_in_use_is_shown_as_it_stands_and_after_its_death_as_left_open() {
     server.prompt(&session, "before the tool\n/run true");
     server.asked("session/request_permission");
     let shown = home.run(&["sessions", "show", &session]).well().stdout;
-    assert!(shown.contains(&format!("held by process {}", server.pid())), "{shown}");
+    assert!(
+        shown.contains(&format!("held by process {}", server.pid())),
+        "{shown}"
+    );
     assert!(shown.contains("agent      before the tool"), "{shown}");
     assert!(shown.contains("[waiting for an answer]"), "{shown}");
     server.kill();
@@ -71,7 +88,10 @@ fn a_session_in_use_is_shown_as_it_stands_and_after_its_death_as_left_open() {
     assert!(!shown.contains("held by"), "{shown}");
     assert!(shown.contains("[outcome unknown]"), "{shown}");
     assert!(shown.contains("turn       interrupted"), "{shown}");
-    let frames = home.run(&["sessions", "show", "--json", &session]).well().stdout;
+    let frames = home
+        .run(&["sessions", "show", "--json", &session])
+        .well()
+        .stdout;
     let last: Value = serde_json::from_str(frames.lines().last().unwrap()).unwrap();
     assert_eq!(last["event"]["outcome"], "interrupted");
     assert_eq!(last.get("cursor"), None, "nothing recorded it yet");

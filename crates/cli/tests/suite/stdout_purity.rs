@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::{Home, Replay, Server, children_of, eventually, PATIENCE};
+use crate::harness::{Home, PATIENCE, Replay, Server, children_of, eventually};
 
 /// Writes to fd 1 of every process from the tool up to the server, with and without a newline.
 const UP_THE_TREE: &str = r#"
@@ -42,12 +42,18 @@ fn run_polluter(home: &Home, script: &str) -> Server {
     let prompt = "said before\n/run sh pollute.sh\nsaid after";
     assert_eq!(server.turn(&session, prompt), "end_turn");
     let reached = home.read("reached");
-    assert!(reached.lines().any(|pid| pid == server.pid().to_string()), "{reached}");
+    assert!(
+        reached.lines().any(|pid| pid == server.pid().to_string()),
+        "{reached}"
+    );
     server.quit();
     server.read_to_end();
     let object = |frame: &serde_json::Value| frame["jsonrpc"] == "2.0";
     assert!(server.frames.iter().all(object), "{:#?}", server.frames);
-    assert_eq!(Replay::of(&server.frames).texts(), ["said before", "said after"]);
+    assert_eq!(
+        Replay::of(&server.frames).texts(),
+        ["said before", "said after"]
+    );
     server
 }
 
@@ -56,8 +62,14 @@ fn what_tools_write_up_the_process_tree_does_not_reach_the_client() {
     let home = Home::new();
     let mut server = run_polluter(&home, UP_THE_TREE);
     let stderr = server.stderr();
-    assert!(!stderr.contains("GARBAGE") && !stderr.contains("PARTIAL"), "{stderr}");
-    assert!(stderr.lines().count() <= 3, "the report is bounded: {stderr}");
+    assert!(
+        !stderr.contains("GARBAGE") && !stderr.contains("PARTIAL"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.lines().count() <= 3,
+        "the report is bounded: {stderr}"
+    );
     if crate::harness::is_root() {
         // A plain user's tool cannot even open it.
         assert!(stderr.contains("diverted from stdout"), "{stderr}");
@@ -76,15 +88,24 @@ fn no_child_has_the_protocols_descriptors() {
     let session = server.new_session(&home);
     server.prompt(&session, "/run echo up > up; sleep 600 & sleep 600");
     server.asked("session/request_permission");
-    eventually("the tool", PATIENCE, || (home.read("up") == "up\n").then_some(()));
+    eventually("the tool", PATIENCE, || {
+        (home.read("up") == "up\n").then_some(())
+    });
     let mut tree = children_of(server.pid());
     let mut seen = 0;
     while let Some(pid) = tree.pop() {
         seen += 1;
-        for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             let target = fs::read_link(entry.path()).unwrap_or_default();
             let target = target.to_string_lossy();
-            assert!(!server.pipes.iter().any(|pipe| *pipe == target), "process {pid} has {target}");
+            assert!(
+                !server.pipes.iter().any(|pipe| *pipe == target),
+                "process {pid} has {target}"
+            );
         }
         tree.extend(children_of(pid));
     }

@@ -10,7 +10,11 @@ use crate::harness::{Home, Replay, Server};
 #[track_caller]
 fn is_busy(answer: &Value, holder: &Server) {
     assert_eq!(answer["error"]["code"], 4001, "{answer}");
-    assert_eq!(answer["error"]["data"]["holder"]["pid"], holder.pid(), "{answer}");
+    assert_eq!(
+        answer["error"]["data"]["holder"]["pid"],
+        holder.pid(),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -27,8 +27,11 @@ pub(super) struct Running {
 struct Turn {
     messages: mpsc::Receiver<FromAgent>,
     cancel: watch::Sender<bool>,
-    task: JoinHandle<(Option<Box<dyn Agent>>, Result<TurnReport, AgentError>)>,
+    task: JoinHandle<End>,
 }
+
+/// How a turn's task ends: with the agent, where it is still good, and the turn's result.
+type End = (Option<Box<dyn Agent>>, Result<TurnReport, AgentError>);
 
 /// What comes from a running turn.
 #[derive(Debug)]

@@ -117,7 +117,11 @@ impl Fs for CrashFs {
         let inner = self.inner.create(path)?;
         let inode = self.inode(path)?;
         self.note(Change::Create(path.to_owned(), inode));
-        Ok(Box::new(CrashFile { inner, fs: self.clone(), inode }))
+        Ok(Box::new(CrashFile {
+            inner,
+            fs: self.clone(),
+            inode,
+        }))
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
@@ -164,7 +168,10 @@ struct CrashFile {
 impl AppendFile for CrashFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.inner.write(bytes)?;
-        self.fs.note(Change::Write(self.inode, bytes.get(..taken).unwrap_or_default().to_vec()));
+        self.fs.note(Change::Write(
+            self.inode,
+            bytes.get(..taken).unwrap_or_default().to_vec(),
+        ));
         Ok(taken)
     }
 
@@ -212,7 +219,11 @@ impl Disk {
                 self.files.insert(*inode, Content::default());
             }
             Change::Write(inode, bytes) => {
-                self.files.entry(*inode).or_default().now.extend_from_slice(bytes);
+                self.files
+                    .entry(*inode)
+                    .or_default()
+                    .now
+                    .extend_from_slice(bytes);
             }
             Change::Sync(inode) => {
                 let file = self.files.entry(*inode).or_default();
@@ -234,9 +245,14 @@ impl Disk {
     }
 
     fn sync_names(&mut self, dir: &Path) {
-        self.synced_names.retain(|path, _| path.parent() != Some(dir));
-        let named = self.names.iter().filter(|(path, _)| path.parent() == Some(dir));
-        self.synced_names.extend(named.map(|(path, entry)| (path.clone(), *entry)));
+        self.synced_names
+            .retain(|path, _| path.parent() != Some(dir));
+        let named = self
+            .names
+            .iter()
+            .filter(|(path, _)| path.parent() == Some(dir));
+        self.synced_names
+            .extend(named.map(|(path, entry)| (path.clone(), *entry)));
     }
 
     fn survive(&self, loss: Loss) -> MemoryFs {
@@ -252,7 +268,11 @@ impl Disk {
             parents.all(|p| names.get(p) == Some(&Entry::Directory))
         };
         for (path, entry) in names.iter().filter(|(path, _)| reachable(path)) {
-            match (entry, self.files.get(if let Entry::File(i) = entry { i } else { &0 })) {
+            match (
+                entry,
+                self.files
+                    .get(if let Entry::File(i) = entry { i } else { &0 }),
+            ) {
                 (Entry::File(_), Some(content)) => fs.put(path, content.survive(loss, &mut dice)),
                 _ if path.as_os_str().is_empty() => drop(fs.make_root()),
                 _ => drop(fs.make_dir(path)),
@@ -286,7 +306,11 @@ impl Content {
                 let Some(fresh) = self.now.get(self.synced.len()..) else {
                     // A cut that was never synced: either length may be found.
                     let old = dice.roll(2) == 0;
-                    return if old { self.synced.clone() } else { self.now.clone() };
+                    return if old {
+                        self.synced.clone()
+                    } else {
+                        self.now.clone()
+                    };
                 };
                 let kept = dice.roll(fresh.len() as u64 + 1);
                 let mut bytes = self.synced.clone();

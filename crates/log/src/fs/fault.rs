@@ -68,7 +68,15 @@ impl FaultFs {
     #[must_use]
     pub fn new(inner: Arc<dyn Fs>, fail_at: u64, fault: Fault, repeat: Repeat) -> Self {
         let fail_at = if fail_at == 0 { u64::MAX } else { fail_at };
-        Self { inner, plan: Arc::new(Plan { done: AtomicU64::new(0), fail_at, fault, repeat }) }
+        Self {
+            inner,
+            plan: Arc::new(Plan {
+                done: AtomicU64::new(0),
+                fail_at,
+                fault,
+                repeat,
+            }),
+        }
     }
 
     /// Operations asked for so far.
@@ -112,7 +120,10 @@ impl Fs for FaultFs {
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         self.plan.pass()?;
         let inner = self.inner.create(path)?;
-        Ok(Box::new(FaultFile { inner, plan: Arc::clone(&self.plan) }))
+        Ok(Box::new(FaultFile {
+            inner,
+            plan: Arc::clone(&self.plan),
+        }))
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {

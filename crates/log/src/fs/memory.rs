@@ -59,7 +59,9 @@ impl Tree {
     }
 
     fn content(&mut self, inode: u64) -> io::Result<&mut Vec<u8>> {
-        self.files.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.files
+            .get_mut(&inode)
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn add_file(&mut self, path: &Path) -> io::Result<u64> {
@@ -151,7 +153,9 @@ impl Fs for MemoryFs {
         self.sync_dir(path)?;
         let tree = self.tree();
         let names = tree.nodes.keys().filter(|p| p.parent() == Some(path));
-        Ok(names.filter_map(|p| Some(p.file_name()?.to_str()?.to_owned())).collect())
+        Ok(names
+            .filter_map(|p| Some(p.file_name()?.to_str()?.to_owned()))
+            .collect())
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
@@ -161,21 +165,38 @@ impl Fs for MemoryFs {
             Node::Directory(_) => (FileKind::Directory, 0),
             Node::File(inode) => (FileKind::File, tree.files.get(&inode).map_or(0, Vec::len)),
         };
-        let id = FileId { device: 0, inode: node.inode() };
-        Ok(Stat { kind, bytes: bytes as u64, id })
+        let id = FileId {
+            device: 0,
+            inode: node.inode(),
+        };
+        Ok(Stat {
+            kind,
+            bytes: bytes as u64,
+            id,
+        })
     }
 
     fn read(&self, path: &Path, range: Range<u64>) -> io::Result<Vec<u8>> {
         let mut tree = self.tree();
         let inode = tree.file(path)?;
         let bytes = tree.content(inode)?;
-        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
-        Ok(bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec())
+        let at = |offset: u64| {
+            usize::try_from(offset)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len())
+        };
+        Ok(bytes
+            .get(at(range.start)..at(range.end))
+            .unwrap_or_default()
+            .to_vec())
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         let inode = self.tree().add_file(path)?;
-        Ok(Box::new(MemoryFile { fs: self.clone(), inode }))
+        Ok(Box::new(MemoryFile {
+            fs: self.clone(),
+            inode,
+        }))
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
@@ -219,7 +240,10 @@ impl Fs for MemoryFs {
         if !tree.locked.insert(inode) {
             return Ok(None);
         }
-        Ok(Some(Box::new(MemoryLock { fs: self.clone(), inode })))
+        Ok(Some(Box::new(MemoryLock {
+            fs: self.clone(),
+            inode,
+        })))
     }
 }
 
@@ -248,7 +272,10 @@ struct MemoryLock {
 
 impl Lock for MemoryLock {
     fn id(&self) -> FileId {
-        FileId { device: 0, inode: self.inode }
+        FileId {
+            device: 0,
+            inode: self.inode,
+        }
     }
 }
 

@@ -14,8 +14,10 @@ use super::{AppendFile, FileId, FileKind, Fs, Lock, LockMode, Stat};
 
 const PRIVATE_DIR: Mode = Mode::RWXU;
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-const OPEN_DIR: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const OPEN_DIR: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 const OPEN_FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
 /// How often a lock is tried again when its file is replaced between opening and locking.
@@ -77,7 +79,9 @@ impl RealFs {
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let (dir, name) = self.parent(path)?;
         let flags = flags.union(OPEN_FILE);
-        Ok(retry_on_intr(|| rustix::fs::openat(&dir, name, flags, PRIVATE_FILE))?)
+        Ok(retry_on_intr(|| {
+            rustix::fs::openat(&dir, name, flags, PRIVATE_FILE)
+        })?)
     }
 
     fn open_lock(&self, path: &Path, mode: LockMode) -> io::Result<OwnedFd> {
@@ -145,7 +149,11 @@ impl Fs for RealFs {
             return Ok(stat(&rustix::fs::fstat(self.open_root()?)?));
         }
         let (dir, name) = self.parent(path)?;
-        Ok(stat(&rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        Ok(stat(&rustix::fs::statat(
+            &dir,
+            name,
+            AtFlags::SYMLINK_NOFOLLOW,
+        )?))
     }
 
     fn read(&self, path: &Path, range: Range<u64>) -> io::Result<Vec<u8>> {
@@ -153,7 +161,10 @@ impl Fs for RealFs {
         let fd = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
         let found = stat(&rustix::fs::fstat(&fd)?);
         if found.kind != FileKind::File {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
         }
         let wanted = found.bytes.min(range.end).saturating_sub(range.start);
         let wanted = usize::try_from(wanted).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -162,7 +173,9 @@ impl Fs for RealFs {
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
-        Ok(Box::new(RealFile { fd: self.open(path, flags)? }))
+        Ok(Box::new(RealFile {
+            fd: self.open(path, flags)?,
+        }))
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
@@ -170,13 +183,18 @@ impl Fs for RealFs {
     }
 
     fn truncate(&self, path: &Path, bytes: u64) -> io::Result<()> {
-        Ok(rustix::fs::ftruncate(self.open(path, OFlags::WRONLY | OFlags::NONBLOCK)?, bytes)?)
+        Ok(rustix::fs::ftruncate(
+            self.open(path, OFlags::WRONLY | OFlags::NONBLOCK)?,
+            bytes,
+        )?)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from)?;
         let (to_dir, to_name) = self.parent(to)?;
-        Ok(rustix::fs::renameat(&from_dir, from_name, &to_dir, to_name)?)
+        Ok(rustix::fs::renameat(
+            &from_dir, from_name, &to_dir, to_name,
+        )?)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -269,7 +287,10 @@ fn stat(found: &rustix::fs::Stat) -> Stat {
     Stat {
         kind,
         bytes: u64::try_from(found.st_size).unwrap_or_default(),
-        id: FileId { device: found.st_dev, inode: found.st_ino },
+        id: FileId {
+            device: found.st_dev,
+            inode: found.st_ino,
+        },
     }
 }
 

@@ -1,9 +1,21 @@
 use super::{Crc, Envelope, Fault, decode};
 
 fn line(data: &str) -> Vec<u8> {
-    let (prev, at, kind) = (Crc::parse(b"9f3c01aa").unwrap(), "2026-11-29T12:00:00Z", "item.ended");
+    let (prev, at, kind) = (
+        Crc::parse(b"9f3c01aa").unwrap(),
+        "2026-11-29T12:00:00Z",
+        "item.ended",
+    );
     let mut out = Vec::new();
-    Envelope { seq: Some(42), epoch: 3, prev, at, kind, data }.encode(&mut out);
+    Envelope {
+        seq: Some(42),
+        epoch: 3,
+        prev,
+        at,
+        kind,
+        data,
+    }
+    .encode(&mut out);
     out
 }
 
@@ -16,7 +28,10 @@ fn sealed(body: &str) -> String {
 fn a_line_has_the_members_of_the_contract_in_order_and_the_checksum_of_what_precedes_it() {
     let body = "{\"v\":1,\"seq\":42,\"epoch\":3,\"prev\":\"9f3c01aa\",\
                 \"at\":\"2026-11-29T12:00:00Z\",\"kind\":\"item.ended\",\"data\":{\"a\":1}";
-    assert_eq!(String::from_utf8(line("{\"a\":1}")).unwrap(), sealed(body) + "\n");
+    assert_eq!(
+        String::from_utf8(line("{\"a\":1}")).unwrap(),
+        sealed(body) + "\n"
+    );
 }
 
 /// The check value that the catalogue of CRC parameters gives for CRC-32C (Castagnoli).
@@ -27,17 +42,25 @@ fn the_checksum_is_castagnoli() {
 
 #[test]
 fn a_line_reads_back_as_it_was_written() {
-    for data in ["{}", "null", "\"\\u0000 \\\" ,\\\"crc\\\":\"", "[1.0, 1e999]"] {
+    for data in [
+        "{}",
+        "null",
+        "\"\\u0000 \\\" ,\\\"crc\\\":\"",
+        "[1.0, 1e999]",
+    ] {
         let bytes = line(data);
         let read = decode(bytes.strip_suffix(b"\n").unwrap()).unwrap();
         assert_eq!((read.seq, read.epoch, read.data), (Some(42), 3, data));
-        assert_eq!((&*read.at, &*read.kind), ("2026-11-29T12:00:00Z", "item.ended"));
+        assert_eq!(
+            (&*read.at, &*read.kind),
+            ("2026-11-29T12:00:00Z", "item.ended")
+        );
     }
 }
 
 #[test]
 fn members_of_a_later_version_are_passed_over() {
-    let body = r#"{"v":2,"new":[1],"kind":"kéy\"","seq":7,"at":"t","epoch":1,"prev":"00000000","data": {"x":1}"#;
+    let body = r#"{"v":2,"n":[1],"kind":"kéy\"","seq":7,"at":"t","epoch":1,"prev":"00000000","data": {"x":1}"#;
     let text = sealed(body);
     let read = decode(text.as_bytes()).unwrap();
     assert_eq!((read.version, read.seq, &*read.kind), (2, Some(7), "kéy\""));

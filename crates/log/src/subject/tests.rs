@@ -25,6 +25,9 @@ fn only_the_canonical_text_of_a_uuid_is_a_subject() {
     for text in bad {
         let error = text.parse::<Subject>().expect_err(text);
         assert_eq!(error.code(), "invalid_subject", "{text:?}");
-        assert!(serde_json::from_value::<Subject>(text.into()).is_err(), "{text:?}");
+        assert!(
+            serde_json::from_value::<Subject>(text.into()).is_err(),
+            "{text:?}"
+        );
     }
 }

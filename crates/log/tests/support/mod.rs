@@ -25,7 +25,10 @@ pub(crate) fn record(text: &str) -> NewRecord {
 }
 
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 pub(crate) fn append(writer: &Writer, texts: &[&str]) -> Result<Appended, LogError> {
@@ -46,7 +49,10 @@ pub(crate) fn texts(scan: &Scan) -> Vec<(u64, String)> {
 
 /// The texts without the bulk of large ones, for messages.
 pub(crate) fn brief(texts: &[(u64, String)]) -> Vec<(u64, String)> {
-    texts.iter().map(|(seq, text)| (*seq, text.chars().take(8).collect())).collect()
+    texts
+        .iter()
+        .map(|(seq, text)| (*seq, text.chars().take(8).collect()))
+        .collect()
 }
 
 pub(crate) fn numbered(texts: &[&str]) -> Vec<(u64, String)> {
@@ -84,13 +90,21 @@ impl Backend {
     }
 
     pub(crate) fn memory(fs: MemoryFs) -> Self {
-        Self { name: "memory", fs: Arc::new(fs), directory: None }
+        Self {
+            name: "memory",
+            fs: Arc::new(fs),
+            directory: None,
+        }
     }
 
     pub(crate) fn real() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let fs = Arc::new(RealFs::new(&directory.path().join("store")).unwrap());
-        Self { name: "real", fs, directory: Some(directory) }
+        Self {
+            name: "real",
+            fs,
+            directory: Some(directory),
+        }
     }
 
     /// The directory of the store on the real disk.
@@ -111,7 +125,10 @@ impl Backend {
 
     pub(crate) fn overwrite(&self, path: &Path, bytes: &[u8]) {
         self.fs.remove(path).unwrap();
-        assert_eq!(self.fs.create(path).unwrap().write(bytes).unwrap(), bytes.len());
+        assert_eq!(
+            self.fs.create(path).unwrap().write(bytes).unwrap(),
+            bytes.len()
+        );
     }
 
     /// Every file with its bytes, below a directory.

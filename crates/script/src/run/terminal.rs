@@ -65,8 +65,6 @@ async fn wait(call: &Call<'_>, terminal: &str) -> Result<End, ToolError> {
         () = call.cancelled() => Ok(End::Stopped),
         outcome = waiting => match outcome? {
             Outcome::Output { exit, .. } => Ok(End::Exited(exit.unwrap_or_default())),
-            // Nobody waits for it any more.
-            Outcome::Cancelled => Ok(End::Stopped),
             other => Err(call.without(other)),
         },
     }

@@ -43,6 +43,13 @@ async fn what_speaks_or_waits_stops_at_once() {
 }
 
 #[tokio::test]
+async fn a_stream_says_nothing_after_the_pause_in_which_it_was_cancelled() {
+    let mut session = Session::new(&[]).await;
+    let turn = interrupted(&mut session, "/stream 2 4 3600000", says("w0 x")).await;
+    assert_eq!(turn.text(), "w0 x");
+}
+
+#[tokio::test]
 async fn a_question_that_is_open_is_answered_with_nothing() {
     let mut session = Session::new(&[RequestKind::Elicitation]).await;
     let asked = |seen: &Seen| matches!(seen, Seen::Asked(RequestBody::Elicitation { .. }));

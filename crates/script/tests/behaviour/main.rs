@@ -13,3 +13,4 @@ mod run;
 mod session;
 mod speech;
 mod terminal;
+mod watched;

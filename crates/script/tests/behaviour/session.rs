@@ -14,6 +14,8 @@ use sessiond_script::ScriptAgent;
 use sessiond_wire::{Connection, process::SupervisorExe};
 use tempfile::TempDir;
 
+use crate::watched::Watched;
+
 /// A turn here takes milliseconds; one that takes this long hangs.
 const LIVENESS: Duration = Duration::from_secs(30);
 
@@ -54,6 +56,9 @@ pub(crate) struct Turn {
 pub(crate) struct Session {
     folder: TempDir,
     client: Connection,
+    agent: Watched,
+    /// Turns so far.
+    turns: usize,
     id: SessionId,
     submissions: u32,
     /// Which items are thoughts: their deltas look like those of messages.
@@ -76,7 +81,8 @@ impl Session {
     /// A new session whose client answers these kinds of request.
     pub(crate) async fn new(answers: &[RequestKind]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let agent: Arc<dyn AgentFactory> = Arc::new(ScriptAgent::new(supervisor()));
+        let watched = Watched::new(ScriptAgent::new(supervisor()));
+        let agent: Arc<dyn AgentFactory> = Arc::new(watched.clone());
         let engine = Engine::new(EngineConfig {
             store: Store::in_memory(),
             persistence: PersistenceState::Off,
@@ -92,6 +98,8 @@ impl Session {
         let mut session = Self {
             folder,
             client,
+            agent: watched,
+            turns: 0,
             id,
             submissions: 0,
             thoughts: Vec::new(),
@@ -158,12 +166,15 @@ impl Session {
             if_busy: IfBusy::Reject,
         };
         self.submit(Some(self.id), start).await;
+        self.turns += 1;
         let mut all = Vec::new();
         loop {
             let frame = self.receive().await;
             if let ServerFrame::Event(frame) = &frame
                 && let Event::TurnEnded(ended) = &frame.event
             {
+                // Not the engine's grace but the agent has ended it.
+                assert_eq!(self.agent.returned(), self.turns, "{prompt}");
                 return Turn::new(all, ended);
             }
             let Some(seen) = self.seen(&frame) else {

@@ -19,6 +19,9 @@ pub(crate) const COMMAND: &str = "probe";
 /// Runs the script as a tool and copies its output, as a server without a protocol.
 pub(crate) const SERVE: &str = "serve";
 
+/// As [`SERVE`], after the binary's own file has been removed.
+pub(crate) const UPGRADED: &str = "upgraded";
+
 /// Installs the stdout guard, pollutes stdout in every way, and runs the script as a tool whose
 /// lines become frames.
 pub(crate) const PURE: &str = "pure";
@@ -34,7 +37,10 @@ pub(crate) fn tool(script: &str) -> GuardedCommand {
 pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> i32 {
     let role = args.next().unwrap();
     let script = args.next().unwrap().into_string().unwrap();
-    if role == SERVE {
+    if role == UPGRADED {
+        std::fs::remove_file(std::env::current_exe().unwrap()).unwrap();
+    }
+    if role == SERVE || role == UPGRADED {
         block_on(async {
             let mut tool = Supervised::spawn(tool(&script)).unwrap();
             let mut lines = BufReader::new(tool.stdout.take().unwrap()).lines();

@@ -8,7 +8,7 @@ use sessiond_wire::process::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::probe::tool;
+use crate::probe::{self, tool};
 use crate::runner::{Case, block_on};
 
 pub(crate) const CASES: &[Case] = &[
@@ -20,6 +20,10 @@ pub(crate) const CASES: &[Case] = &[
     (
         "a_guard_that_can_not_run_is_an_error",
         a_guard_that_can_not_run_is_an_error,
+    ),
+    (
+        "a_server_whose_file_was_replaced_still_runs_programs",
+        a_server_whose_file_was_replaced_still_runs_programs,
     ),
     (
         "streams_are_connected_as_asked",
@@ -94,6 +98,18 @@ fn a_guard_that_can_not_run_is_an_error() {
         errno: None,
     };
     assert_eq!(status, ExitStatus::Failed(lost));
+}
+
+fn a_server_whose_file_was_replaced_still_runs_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("probe");
+    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let output = std::process::Command::new(&copy)
+        .args([probe::COMMAND, probe::UPGRADED, "echo ran"])
+        .output()
+        .unwrap();
+    assert!(!copy.exists());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ran\n");
 }
 
 /// WIRE-11

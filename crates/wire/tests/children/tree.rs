@@ -68,7 +68,7 @@ const TREES: [(&str, &str); 7] = [
     ("stopped", "echo $PPID $$; kill -STOP $$"),
     (
         "deaf, in a session of its own, below another",
-        "setsid sh -c \"trap '' TERM; setsid sleep 1000 & echo $PPID $$ \\$\\$ \\$!; wait; wait\" & wait",
+        "setsid sh -c \"trap '' TERM; setsid sleep 1000 & echo $PPID $$ \\$\\$ \\$!; wait\" & wait",
     ),
     (
         "many",

@@ -14,15 +14,30 @@ fn started() -> (u128, Event) {
 }
 
 fn delta(offset: u64, text: &str) -> (u128, Event) {
-    (MESSAGE, Event::ItemDelta { stream: Stream::Text, offset, text: text.into() })
+    (
+        MESSAGE,
+        Event::ItemDelta {
+            stream: Stream::Text,
+            offset,
+            text: text.into(),
+        },
+    )
 }
 
 fn ended(item: u128, text: &str) -> (u128, Event) {
-    (item, Event::ItemEnded { item: message(text) })
+    (
+        item,
+        Event::ItemEnded {
+            item: message(text),
+        },
+    )
 }
 
 fn message(text: &str) -> Item {
-    Item::AgentMessage { text: text.into(), finish: Finish::Whole }
+    Item::AgentMessage {
+        text: text.into(),
+        finish: Finish::Whole,
+    }
 }
 
 fn printed(json: bool, events: Vec<(u128, Event)>) -> String {
@@ -32,7 +47,15 @@ fn printed(json: bool, events: Vec<(u128, Event)>) -> String {
         let item = Some(ItemId::new(Uuid::from_u128(item)));
         let session = SessionId::new(Uuid::from_u128(7));
         let (cursor, turn, cause, at) = (None, None, None, None);
-        printer.print(EventFrame { session, cursor, turn, item, cause, at, event });
+        printer.print(EventFrame {
+            session,
+            cursor,
+            turn,
+            item,
+            cause,
+            at,
+            event,
+        });
     }
     printer.end();
     queue.close();
@@ -44,22 +67,55 @@ fn printed(json: bool, events: Vec<(u128, Event)>) -> String {
 #[test]
 fn the_text_of_each_message_is_printed_once_on_lines_of_its_own() {
     let table = [
-        ("streamed whole", vec![started(), delta(0, "hello "), delta(6, "you"), ended(1, "hello you")]),
+        (
+            "streamed whole",
+            vec![
+                started(),
+                delta(0, "hello "),
+                delta(6, "you"),
+                ended(1, "hello you"),
+            ],
+        ),
         ("not streamed", vec![ended(1, "hello you")]),
-        ("a delta was lost", vec![started(), delta(0, "hel"), delta(6, "you"), ended(1, "hello you")]),
-        ("a delta came twice", vec![started(), delta(0, "hello "), delta(0, "hello "), ended(1, "hello you")]),
+        (
+            "a delta was lost",
+            vec![
+                started(),
+                delta(0, "hel"),
+                delta(6, "you"),
+                ended(1, "hello you"),
+            ],
+        ),
+        (
+            "a delta came twice",
+            vec![
+                started(),
+                delta(0, "hello "),
+                delta(0, "hello "),
+                ended(1, "hello you"),
+            ],
+        ),
         ("not ended", vec![started(), delta(0, "hello you")]),
     ];
     for (case, events) in table {
         assert_eq!(printed(false, events), "hello you\n", "{case}");
     }
-    let two = vec![started(), delta(0, "one"), ended(1, "one"), ended(2, "two\n")];
+    let two = vec![
+        started(),
+        delta(0, "one"),
+        ended(1, "one"),
+        ended(2, "two\n"),
+    ];
     assert_eq!(printed(false, two), "one\ntwo\n");
 }
 
 #[test]
 fn output_of_tools_is_not_the_answer() {
-    let output = Event::ItemDelta { stream: Stream::Output, offset: 0, text: "noise".into() };
+    let output = Event::ItemDelta {
+        stream: Stream::Output,
+        offset: 0,
+        text: "noise".into(),
+    };
     assert_eq!(printed(false, vec![(5, output)]), "");
 }
 
@@ -68,5 +124,10 @@ fn for_programs_each_event_is_one_frame_on_one_line() {
     let text = printed(true, vec![started(), delta(0, "a\nb")]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2);
-    assert!(lines.iter().all(|line| line.starts_with(r#"{"v":1,"type":"event""#)), "{text}");
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.starts_with(r#"{"v":1,"type":"event""#)),
+        "{text}"
+    );
 }

@@ -28,7 +28,10 @@ impl Files {
 
     /// Their contents in the order of their names.
     pub(crate) fn text(&self) -> String {
-        self.0.values().map(|bytes| String::from_utf8_lossy(bytes)).collect()
+        self.0
+            .values()
+            .map(|bytes| String::from_utf8_lossy(bytes))
+            .collect()
     }
 }
 
@@ -46,6 +49,8 @@ fn collect(top: &Path, directory: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>)
 
 impl fmt::Debug for Files {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.0.iter().map(|(name, bytes)| (name, bytes.len()))).finish()
+        f.debug_map()
+            .entries(self.0.iter().map(|(name, bytes)| (name, bytes.len())))
+            .finish()
     }
 }

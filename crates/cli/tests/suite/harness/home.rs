@@ -33,8 +33,14 @@ pub(crate) struct Finished {
 
 impl Home {
     pub(crate) fn new() -> Home {
-        let folder = tempfile::Builder::new().prefix("sessiond-test-").tempdir().unwrap();
-        let home = Home { folder, user: User::Ours };
+        let folder = tempfile::Builder::new()
+            .prefix("sessiond-test-")
+            .tempdir()
+            .unwrap();
+        let home = Home {
+            folder,
+            user: User::Ours,
+        };
         fs::create_dir(home.work()).unwrap();
         fs::create_dir(home.home()).unwrap();
         home
@@ -111,16 +117,28 @@ impl Home {
         let user = PLAIN_USER.to_string();
         let mut line: Vec<&str> = Vec::new();
         if self.user == User::Plain {
-            line.extend(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
+            line.extend([
+                "setpriv",
+                "--reuid",
+                &user,
+                "--regid",
+                &user,
+                "--clear-groups",
+            ]);
         }
         line.extend(wrapper);
         let program = self.program();
         line.push(program.to_str().unwrap());
         line.extend(args);
         let mut command = Command::new(line[0]);
-        command.args(&line[1..]).current_dir(self.work()).env_clear();
+        command
+            .args(&line[1..])
+            .current_dir(self.work())
+            .env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("HOME", self.home()).env("SESSIOND_HOME", self.store());
+        command
+            .env("HOME", self.home())
+            .env("SESSIOND_HOME", self.store());
         command
     }
 
@@ -137,20 +155,37 @@ impl Home {
 
 /// Runs any command to its end with this input.
 pub(crate) fn finish(mut command: Command, input: &str) -> Finished {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A command that does not read it is right to end first.
     let _unread = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Finished { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    Finished {
+        code: status.code(),
+        stdout: text(stdout),
+        stderr: text(stderr),
+    }
 }
 
 impl Finished {
     /// The same, having been well.
     #[track_caller]
     pub(crate) fn well(self) -> Finished {
-        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert_eq!(
+            self.code,
+            Some(0),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
         self
     }
 }

@@ -9,10 +9,25 @@ pub(crate) struct Replay(pub(crate) Vec<Part>);
 /// One thing shown.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
-    User { id: Option<String>, text: String },
-    Agent { id: Option<String>, text: String, interrupted: bool },
-    Thought { id: Option<String>, text: String },
-    Tool { id: String, title: String, status: String, text: String },
+    User {
+        id: Option<String>,
+        text: String,
+    },
+    Agent {
+        id: Option<String>,
+        text: String,
+        interrupted: bool,
+    },
+    Thought {
+        id: Option<String>,
+        text: String,
+    },
+    Tool {
+        id: String,
+        title: String,
+        status: String,
+        text: String,
+    },
 }
 
 impl Replay {
@@ -43,7 +58,11 @@ impl Replay {
         let part = match kind {
             "user_message_chunk" => Part::User { id, text: more },
             "agent_thought_chunk" => Part::Thought { id, text: more },
-            _ => Part::Agent { id, text: more, interrupted: cut },
+            _ => Part::Agent {
+                id,
+                text: more,
+                interrupted: cut,
+            },
         };
         let continued = self.0.last_mut().is_some_and(|last| last.absorb(&part));
         if !continued {
@@ -54,7 +73,12 @@ impl Replay {
     fn tool_changed(&mut self, update: &Value) {
         let wanted = text(&update["toolCallId"]);
         for part in &mut self.0 {
-            let Part::Tool { id, status, text, .. } = part else { continue };
+            let Part::Tool {
+                id, status, text, ..
+            } = part
+            else {
+                continue;
+            };
             if *id != wanted {
                 continue;
             }
@@ -76,13 +100,20 @@ impl Replay {
 
     /// The tool calls.
     pub(crate) fn tools(&self) -> Vec<&Part> {
-        self.0.iter().filter(|part| matches!(part, Part::Tool { .. })).collect()
+        self.0
+            .iter()
+            .filter(|part| matches!(part, Part::Tool { .. }))
+            .collect()
     }
 
     /// The newest message of the agent that has an id: the id, the text, whether interrupted.
     pub(crate) fn last_message(&self) -> Option<(&str, &str, bool)> {
         self.0.iter().rev().find_map(|part| match part {
-            Part::Agent { id: Some(id), text, interrupted } => Some((&**id, &**text, *interrupted)),
+            Part::Agent {
+                id: Some(id),
+                text,
+                interrupted,
+            } => Some((&**id, &**text, *interrupted)),
             _ => None,
         })
     }
@@ -90,7 +121,11 @@ impl Replay {
     /// The texts of all messages of the agent.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let text = |part: &'_ Part| matches!(part, Part::Agent { .. });
-        self.0.iter().filter(|part| text(part)).map(Part::text).collect()
+        self.0
+            .iter()
+            .filter(|part| text(part))
+            .map(Part::text)
+            .collect()
     }
 }
 
@@ -107,16 +142,34 @@ impl Part {
     /// Takes up a chunk of the same message; says whether it was one.
     fn absorb(&mut self, next: &Part) -> bool {
         match (self, next) {
-            (Part::User { id, text }, Part::User { id: other, text: more })
-            | (Part::Thought { id, text }, Part::Thought { id: other, text: more })
-                if id.is_some() && id == other =>
-            {
+            (
+                Part::User { id, text },
+                Part::User {
+                    id: other,
+                    text: more,
+                },
+            )
+            | (
+                Part::Thought { id, text },
+                Part::Thought {
+                    id: other,
+                    text: more,
+                },
+            ) if id.is_some() && id == other => {
                 text.push_str(more);
                 true
             }
             (
-                Part::Agent { id, text, interrupted },
-                Part::Agent { id: other, text: more, interrupted: cut },
+                Part::Agent {
+                    id,
+                    text,
+                    interrupted,
+                },
+                Part::Agent {
+                    id: other,
+                    text: more,
+                    interrupted: cut,
+                },
             ) if id.is_some() && id == other => {
                 text.push_str(more);
                 *interrupted |= cut;
@@ -133,5 +186,8 @@ fn text(value: &Value) -> String {
 
 fn content(update: &Value) -> String {
     let blocks = update["content"].as_array().into_iter().flatten();
-    blocks.map(|block| text(&block["content"]["text"])).collect::<Vec<_>>().join("\n")
+    blocks
+        .map(|block| text(&block["content"]["text"]))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

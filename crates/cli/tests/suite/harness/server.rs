@@ -53,7 +53,10 @@ impl Server {
 
     /// A server that has been told nothing yet.
     pub(crate) fn spawn(mut command: Command) -> Server {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (sender, lines) = channel();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -83,11 +86,17 @@ impl Server {
     }
 
     pub(crate) fn initialize(&mut self) -> Value {
-        self.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }))
+        self.call(
+            "initialize",
+            json!({ "protocolVersion": 1, "clientCapabilities": {} }),
+        )
     }
 
     pub(crate) fn new_session(&mut self, home: &Home) -> String {
-        let result = self.call("session/new", json!({ "cwd": home.work(), "mcpServers": [] }));
+        let result = self.call(
+            "session/new",
+            json!({ "cwd": home.work(), "mcpServers": [] }),
+        );
         result["sessionId"].as_str().unwrap().to_owned()
     }
 
@@ -108,7 +117,10 @@ impl Server {
     /// Sends a prompt and gives its id.
     pub(crate) fn prompt(&mut self, session: &str, text: &str) -> u64 {
         let prompt = json!([{ "type": "text", "text": text }]);
-        self.send("session/prompt", json!({ "sessionId": session, "prompt": prompt }))
+        self.send(
+            "session/prompt",
+            json!({ "sessionId": session, "prompt": prompt }),
+        )
     }
 
     /// Sends a prompt, waits for its end and gives the stop reason.
@@ -116,7 +128,10 @@ impl Server {
     pub(crate) fn turn(&mut self, session: &str, text: &str) -> String {
         let id = self.prompt(session, text);
         let response = self.response(id);
-        response["result"]["stopReason"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
+        response["result"]["stopReason"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{response}"))
+            .to_owned()
     }
 
     /// Sends a request and gives its id.
@@ -143,7 +158,9 @@ impl Server {
     /// Waits for the response to a request.
     #[track_caller]
     pub(crate) fn response(&mut self, id: u64) -> Value {
-        self.until("a response", |frame| frame["id"] == id && frame.get("method").is_none())
+        self.until("a response", |frame| {
+            frame["id"] == id && frame.get("method").is_none()
+        })
     }
 
     /// Waits for a frame that comes from now on.
@@ -161,13 +178,17 @@ impl Server {
     /// Waits for an update of this kind.
     #[track_caller]
     pub(crate) fn update(&mut self, kind: &str) -> Value {
-        self.until(kind, |frame| frame["params"]["update"]["sessionUpdate"] == kind)
+        self.until(kind, |frame| {
+            frame["params"]["update"]["sessionUpdate"] == kind
+        })
     }
 
     /// Waits for a request of the server.
     #[track_caller]
     pub(crate) fn asked(&mut self, method: &str) -> Value {
-        self.until(method, |frame| frame["method"] == method && frame.get("id").is_some())
+        self.until(method, |frame| {
+            frame["method"] == method && frame.get("id").is_some()
+        })
     }
 
     /// Answers a question for permission.
@@ -244,7 +265,9 @@ impl Server {
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn exit(&mut self, within: Duration) -> ExitStatus {
-        eventually("the server's end", within, || self.child.try_wait().unwrap())
+        eventually("the server's end", within, || {
+            self.child.try_wait().unwrap()
+        })
     }
 
     /// Closes stdin and waits for a good end.
@@ -271,7 +294,10 @@ fn read_lines(output: impl Read, paused: &AtomicBool, lines: &Sender<String>) {
             Ok(0) | Err(_) => break,
             Ok(_) => {}
         }
-        if lines.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+        if lines
+            .send(String::from_utf8_lossy(&line).into_owned())
+            .is_err()
+        {
             break;
         }
     }

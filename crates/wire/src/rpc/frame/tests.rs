@@ -24,7 +24,10 @@ fn frames_are_written_as_json_rpc_says() {
         ),
         (
             RpcFrame::error(Some(&number), &failure),
-            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32002,"message":"not found","data":{"n":1.0e2}}}"#,
+            concat!(
+                r#"{"jsonrpc":"2.0","id":7,"error":"#,
+                r#"{"code":-32002,"message":"not found","data":{"n":1.0e2}}}"#,
+            ),
         ),
         (
             RpcFrame::error(None, &error(-32700, "Parse error")),

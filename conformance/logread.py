@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""A second reader of the session log, written against the format alone (contract, "The log").
+
+usage: logread.py SESSION_DIRECTORY
+Prints the records that count as JSON lines, on stderr the damage and the torn end (or null).
+Exits 1 if it found either. Of a blob only the length is checked: no BLAKE3 in the library.
+"""
+import json
+import pathlib
+import re
+import sys
+
+FIELDS = ("seq", "epoch", "at", "kind", "data")
+MISSING = object()
+TABLE = []
+for n in range(256):
+    for _ in range(8):
+        n = n >> 1 ^ 0x82F63B78 if n & 1 else n >> 1
+    TABLE.append(n)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def decode(line):
+    """The object of a line whose checksum holds, else the reason why it is none."""
+    match = re.fullmatch(rb'(.*),"crc":"([0-9a-f]{8})"\}', line, re.DOTALL)
+    if not match or crc32c(match[1]) != int(match[2], 16):
+        return "checksum"
+    try:
+        found = json.loads(line)
+        return found if {"v", "prev", *FIELDS[1:]} <= found.keys() else "envelope"
+    except (ValueError, AttributeError):
+        return "envelope"
+
+
+def split(data):
+    """Pieces: (offset, length, ends with LF, object or reason, records that may have been there)"""
+    at = 0
+    for chunk in re.findall(rb"[^\n]*\n|[^\n]+", data):
+        whole, pieces, start = decode(chunk.removesuffix(b"\n")), [], at
+        starts = rb'(?<!^)(?=\{"v":)' if isinstance(whole, str) else rb"$^"
+        for part in re.split(starts, chunk):
+            body, ended = part.removesuffix(b"\n"), part.endswith(b"\n")
+            found, lost = decode(body), max(1, part.count(b',"crc":"'))
+            if isinstance(found, str) and isinstance(decode(body[:-1]), dict):
+                pieces.append((at, len(body) - 1, True, decode(body[:-1]), 0))
+                at, part, lost = at + len(body) - 1, part[len(body) - 1:], 0
+            pieces.append((at, len(part), ended, whole if isinstance(found, str) else found, lost))
+            at += len(part)
+        lost = max(1, chunk.count(b',"crc":"'))
+        broken = all(isinstance(piece[3], str) for piece in pieces)
+        yield from [(start, len(chunk), ended, whole, lost)] if broken else pieces
+
+
+class Log:
+    def __init__(self, root):
+        self.root = pathlib.Path(root).resolve()
+        self.records, self.damage, self.torn, self.last, self.lost = [], [], None, 0, 0
+        chain = self.chain()
+        for name, data, header, limit in chain:
+            self.segment(name, data[:limit], header, limit, name == chain[-1][0])
+        self.next_seq = self.last + self.lost + 1
+
+    def chain(self):
+        """The segments that count, each with the length up to which it does."""
+        parts, epoch = [], 0
+        for path in sorted(self.root.glob("log/*.jsonl")):
+            name, data, header = path.name, path.read_bytes(), None
+            first = next(split(data), (0, 0, 0, ""))[3]
+            if isinstance(first, dict) and first["kind"] == "segment" and "seq" not in first:
+                header, after = first["data"], first["data"]["after"]
+                foreign = (header["session"], header["number"]) != (self.root.name, int(name[:8]))
+                if foreign:
+                    self.bad(name, 0, len(data), "envelope")
+                if foreign or header["epoch"] < epoch:
+                    continue
+                epoch = header["epoch"]
+                while parts and (not after or int(parts[-1][0][:8]) > after["number"]):
+                    parts.pop()
+                if parts and int(parts[-1][0][:8]) == after["number"]:
+                    parts[-1][3] = after["length"]
+            if data:
+                parts.append([name, data, header, None])
+        return parts
+
+    def bad(self, segment, offset, length, reason):
+        found = dict(segment=segment, offset=offset, length=length, after_seq=self.last)
+        last, found["reason"] = self.damage[-1] if self.damage else {}, reason
+        if last and found == last | dict(offset=last["offset"] + last["length"], length=length):
+            found = self.damage.pop() | dict(length=last["length"] + length)
+        self.damage.append(found)
+
+    def segment(self, name, data, header, limit, is_last):
+        pieces, end, prev = list(split(data)), len(data), None
+        broken_end = pieces and isinstance(pieces[-1][3], str) and not pieces[-1][2]
+        if is_last and limit is None and broken_end:
+            end, length = pieces.pop()[:2]
+            self.torn = dict(segment=name, offset=end, length=length)
+        epoch = header and header["epoch"]
+        if header:
+            prev, before = pieces.pop(0)[3]["crc"], header["first_seq"] - 1
+            if self.last < before and not self.lost:
+                self.bad(name, 0, 0, "missing")
+            self.last, self.lost = max(self.last, before), 0
+        for at, (offset, length, _, line, lost) in enumerate(pieces):
+            fault, following = None, pieces[at + 1][3] if at + 1 < len(pieces) else None
+            if isinstance(line, str) or "seq" not in line:
+                fault = line if isinstance(line, str) else "envelope"
+            else:
+                epoch, seq = line["epoch"] if epoch is None else epoch, line["seq"]
+                dense, linked = seq == self.last + 1, prev in (None, line["prev"])
+                then = following["prev"] if isinstance(following, dict) else None
+                foreign = not linked and (then == prev or dense and then != line["crc"])
+                fault = "epoch" if line["epoch"] != epoch else "sequence" if seq <= self.last \
+                    else "link" if foreign else None
+                if not fault and prev and not (dense and linked):
+                    self.bad(name, offset, 0, "link" if dense else "missing")
+            if fault:
+                self.bad(name, offset, length, fault)
+                prev, self.lost = None, self.lost + lost
+                continue
+            prev = line["crc"]
+            line["data"] = self.blob(line["data"])
+            if line["data"] is MISSING:
+                self.bad(name, offset, length, "blob")
+            else:
+                self.records.append({key: line[key] for key in FIELDS})
+            self.last, self.lost = seq, 0
+        if limit is not None and limit > end:
+            self.bad(name, end, limit - end, "missing")
+            self.lost = max(1, self.lost)
+
+    def blob(self, data):
+        """The data, read from its blob if it names one; MISSING when that is broken."""
+        if not isinstance(data, dict) or list(data) != ["$blob"]:
+            return data
+        path = self.root / "blobs" / data["$blob"]["name"]
+        whole = path.is_file() and path.stat().st_size == data["$blob"]["bytes"]
+        return json.loads(path.read_bytes()) if whole else MISSING
+
+
+if __name__ == "__main__":
+    log = Log(sys.argv[1])
+    print(*map(json.dumps, log.records), sep="\n")
+    print(*map(json.dumps, log.damage + [log.torn]), sep="\n", file=sys.stderr)
+    sys.exit(1 if log.damage or log.torn else 0)

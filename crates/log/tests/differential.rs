@@ -1,0 +1,152 @@
+//! The second reader, in Python, agrees with this one on good and broken logs.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sessiond_log::{INLINE_BYTES, Scan};
+use support::{Backend, log_dir, run, session_dir, subject};
+
+/// Reads every session directory that is named on stdin, one answer a line: one start of Python.
+const DRIVER: &str = "
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import logread
+for root in sys.stdin.read().splitlines():
+    log = logread.Log(root)
+    print(json.dumps([log.records, log.damage, log.torn, log.next_seq]))
+";
+
+fn theirs(roots: &[PathBuf]) -> Vec<serde_json::Value> {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let mut python = Command::new("python3")
+        .args(["-B", "-c", DRIVER])
+        .arg(reader)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let list: Vec<_> = roots.iter().map(|r| r.to_str().unwrap()).collect();
+    python
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(list.join("\n").as_bytes())
+        .unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "the Python reader failed");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn ours(scan: &Scan) -> serde_json::Value {
+    let records: Vec<_> = scan
+        .records
+        .iter()
+        .map(|r| {
+            let data: serde_json::Value = serde_json::from_str(&r.data).unwrap();
+            serde_json::json!({
+                "seq": r.seq, "epoch": r.epoch, "at": r.at, "kind": r.kind, "data": data,
+            })
+        })
+        .collect();
+    let damage: Vec<_> = scan
+        .damage
+        .iter()
+        .map(|d| {
+            serde_json::json!({
+                "segment": d.segment, "offset": d.offset, "length": d.length,
+                "after_seq": d.after_seq, "reason": d.reason.as_str(),
+            })
+        })
+        .collect();
+    let torn = scan.torn.as_ref().map(
+        |t| serde_json::json!({ "segment": t.segment, "offset": t.offset, "length": t.length }),
+    );
+    serde_json::json!([records, damage, torn, scan.next_seq])
+}
+
+/// A log of two segments with a blob, and broken variants of either segment.
+fn variants(source: &Backend) -> Vec<(String, PathBuf, Vec<u8>)> {
+    let mut variants = Vec::new();
+    for (index, path) in source.segments().into_iter().enumerate() {
+        let whole = source.bytes(&path);
+        for length in (0..whole.len()).step_by(7) {
+            let cut = whole[..length].to_vec();
+            variants.push((
+                format!("segment {index} cut to {length}"),
+                path.clone(),
+                cut,
+            ));
+        }
+        for bit in (0..whole.len() * 8).step_by(29) {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            variants.push((format!("segment {index} bit {bit}"), path.clone(), bytes));
+        }
+        let lines: Vec<_> = whole.split_inclusive(|b| *b == b'\n').collect();
+        for (at, line) in lines.iter().enumerate() {
+            let (before, after) = (lines[..at].concat(), lines[at + 1..].concat());
+            let garbled = [&line[..line.len() - 1], b"\x0b"].concat();
+            let edits: [(&str, Vec<&[u8]>); 6] = [
+                ("removed", vec![]),
+                ("twice", vec![line, line]),
+                ("replaced by the last", vec![lines[lines.len() - 1]]),
+                ("behind a stub", vec![&line[..20], line]),
+                ("behind NULs", vec![&[0; 64], line]),
+                ("without its LF", vec![&garbled]),
+            ];
+            for (name, middle) in edits {
+                let bytes = [before.clone(), middle.concat(), after.clone()].concat();
+                variants.push((
+                    format!("segment {index} line {at} {name}"),
+                    path.clone(),
+                    bytes,
+                ));
+            }
+        }
+    }
+    variants
+}
+
+/// LOG-3, LOG-4
+#[test]
+fn an_independent_reader_agrees_on_every_broken_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = Backend::real();
+    let large = "x".repeat(INLINE_BYTES);
+    run(&source.store(), &[&["one"], &["two", &large], &["four"]]).unwrap();
+    run(&source.store(), &[&["five"], &["six"]]).unwrap();
+    let mut cases = variants(&source);
+    let first = source.segments().remove(0);
+    cases.push(("whole".to_owned(), first.clone(), source.bytes(&first)));
+    let mut roots = Vec::new();
+    let mut expected = Vec::new();
+    for (number, (_, changed, bytes)) in cases.iter().enumerate() {
+        let root = directory.path().join(number.to_string());
+        for (path, content) in source.tree(Path::new("")) {
+            let target = root.join(&path);
+            std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+            std::fs::write(target, if path == *changed { bytes } else { &content }).unwrap();
+        }
+        let store = sessiond_log::Store::open_real(&root).unwrap();
+        expected.push(ours(&store.read(&subject()).unwrap()));
+        roots.push(root.join(session_dir()));
+    }
+    assert!(cases.len() > 300 && source.segments()[0].starts_with(log_dir()));
+    for ((case, theirs), ours) in cases.iter().zip(theirs(&roots)).zip(expected) {
+        assert_eq!(brief(&theirs), brief(&ours), "{}", case.0);
+        assert!(theirs == ours, "{}", case.0);
+    }
+}
+
+/// Without the long text of the blob, for messages.
+fn brief(value: &serde_json::Value) -> String {
+    value.to_string().replace(&"x".repeat(64), "")
+}
