@@ -11,8 +11,7 @@ import re
 import sys
 
 FIELDS = ("seq", "epoch", "at", "kind", "data")
-MISSING = object()
-TABLE = []
+MISSING, TABLE = object(), []
 for n in range(256):
     for _ in range(8):
         n = n >> 1 ^ 0x82F63B78 if n & 1 else n >> 1
@@ -47,6 +46,7 @@ def split(data):
         for part in re.split(starts, chunk):
             body, ended = part.removesuffix(b"\n"), part.endswith(b"\n")
             found, lost = decode(body), max(1, part.count(b',"crc":"'))
+            lost = lost if isinstance(found, str) else 0
             if isinstance(found, str) and isinstance(decode(body[:-1]), dict):
                 pieces.append((at, len(body) - 1, True, decode(body[:-1]), 0))
                 at, part, lost = at + len(body) - 1, part[len(body) - 1:], 0
@@ -67,7 +67,6 @@ class Log:
         self.next_seq = self.last + self.lost + 1
 
     def chain(self):
-        """The segments that count, each with the length up to which it does."""
         parts, epoch = [], 0
         for path in sorted(self.root.glob("log/*.jsonl")):
             name, data, header = path.name, path.read_bytes(), None
@@ -118,11 +117,12 @@ class Log:
                 foreign = not linked and (then == prev or dense and then != line["crc"])
                 fault = "epoch" if line["epoch"] != epoch else "sequence" if seq <= self.last \
                     else "link" if foreign else None
-                if not fault and prev and not (dense and linked):
+                if not fault and not (dense and linked) and (prev or not self.lost):
                     self.bad(name, offset, 0, "link" if dense else "missing")
             if fault:
                 self.bad(name, offset, length, fault)
-                prev, self.lost = None, self.lost + lost
+                foreign = isinstance(line, dict) and fault != "sequence"
+                prev, self.lost = None, self.lost + (1 if foreign else lost)
                 continue
             prev = line["crc"]
             line["data"] = self.blob(line["data"])
@@ -136,7 +136,6 @@ class Log:
             self.lost = max(1, self.lost)
 
     def blob(self, data):
-        """The data, read from its blob if it names one; MISSING when that is broken."""
         if not isinstance(data, dict) or list(data) != ["$blob"]:
             return data
         path = self.root / "blobs" / data["$blob"]["name"]

@@ -13,8 +13,8 @@ use crate::update::{Block, Chunk, Meta, Update};
 /// the frame stays under 1 MiB (WIRE-4).
 pub(crate) const CHUNK_BYTES: usize = 160 * 1024;
 
-/// What stands after the text of a [`Chunk`]: its quote, and the ends of content, update, params and
-/// frame.
+/// What stands after the text of a [`Chunk`]: its quote, and the ends of content, update, params
+/// and frame.
 const AFTER_TEXT: &str = "\"}}}}";
 
 /// Who speaks in a message.

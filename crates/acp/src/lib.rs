@@ -1,17 +1,18 @@
 //! The Agent Client Protocol, version 1, as sessiond shows it to editors: the ACP face.
 //!
-//! [`serve`] speaks JSON-RPC lines with one client and the waist (frames of `sessiond-protocol`) with
-//! the engine, and translates between the two. `Face` decides, `Client` is the one way out, `Live`
-//! and `Replay` turn events into updates, `Questions` turns requests of the agent into requests to
-//! the client.
+//! [`serve()`] speaks JSON-RPC lines with one client, and the waist (frames of
+//! `sessiond-protocol`) with the engine, and translates between the two. `Face` decides, `Client`
+//! is the one way out, `Live` and `Replay` turn events into updates, `Questions` turns requests of
+//! the agent into requests to the client.
 //!
-//! What this crate is not: it opens no file, spawns no process, knows no agent and keeps no history;
-//! it does not own stdin or stdout (`sessiond-wire` does) and connects no MCP server.
+//! What this crate is not: it opens no file, spawns no process, knows no agent and keeps no
+//! history; it does not own stdin or stdout (`sessiond-wire` does) and connects no MCP server.
 //!
 //! # Invariants
 //! - The face is a client of the waist: it cannot tell whether the engine is in this process.
-//! - Every request gets exactly one answer; a prompt's comes after all updates of its turn, a load's
-//!   after all of the replay, and nothing about a new session comes before the answer to its request.
+//! - Every request gets exactly one answer; a prompt's comes after all updates of its turn, a
+//!   load's after all of the replay, and nothing about a new session comes before the answer to
+//!   its request.
 //! - Nothing is said about a session outside of a request of the client.
 //! - Only what the client offered is asked of it, or shown to it.
 //! - Nothing but an answer with an offered option allows a tool to run (WIRE-8).

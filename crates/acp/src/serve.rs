@@ -11,8 +11,8 @@ use crate::face::Face;
 use crate::questions::Answered;
 
 /// Lines that are taken up while the client leaves the output queue full. Each makes at most a few
-/// small frames, so memory stays bounded (WIRE-4), and a `session/cancel` still gets through to stop
-/// what fills the queue.
+/// small frames, so memory stays bounded (WIRE-4), and a `session/cancel` still gets through to
+/// stop what fills the queue.
 const LINES_WHILE_FULL: usize = 256;
 
 /// How the face is set up.
@@ -38,9 +38,9 @@ enum Input {
 
 /// Serves one ACP client until it is gone: `lines` is what it sends, `out` what it is sent.
 ///
-/// When `lines` ends, or `out` is closed because nobody reads it, nothing more is sent; the engine is
-/// told with a last frame, and stops what runs for this client as it was told at attach (WIRE-13).
-/// What was pushed to `out` before may still be written; closing it is the caller's.
+/// When `lines` ends, or `out` is closed because nobody reads it, nothing more is sent; the engine
+/// is told with a last frame, and stops what runs for this client as it was told at attach
+/// (WIRE-13). What was pushed to `out` before may still be written; closing it is the caller's.
 ///
 /// # Errors
 /// [`FaceError`] when the engine is gone, or ends the connection: what was unanswered got an error.

@@ -72,9 +72,10 @@ impl Core {
         session: SessionId,
         cwd: String,
         info: AgentInfo,
-        standing: Standing,
+        mut standing: Standing,
     ) -> Self {
         let closings = standing.closings(session);
+        standing.let_go();
         Self {
             session,
             cwd,

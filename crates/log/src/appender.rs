@@ -377,9 +377,9 @@ impl Appender {
             let copy = dir.join(format!("{}.{}", torn.segment, torn.offset));
             replace(fs, &copy, &bytes, Replace::Durable).doing("write", &copy)?;
             fs.truncate(&path, torn.offset).doing("cut", &path)?;
-            fs.sync_file(&path).doing("sync", &path)?;
         }
-        // What an earlier writer of this lease left is durable up to `durable`.
+        // This syncs the cut, and lines that a dead process wrote without syncing them. What a
+        // failed writer of this lease left is durable up to `durable`.
         if !self.carries {
             for name in self.end_of_log()? {
                 let path = home.segment(&name);

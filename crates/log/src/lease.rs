@@ -209,9 +209,10 @@ fn wait_for_lock(store: &Store, subject: &Subject, home: &Home) -> Result<Box<dy
             return Ok(lock);
         }
         let holder = store.recorded_holder(home)?;
+        // No record: the holder is just coming or just going.
         let closing = holder
             .as_ref()
-            .is_some_and(|h| h.state == HolderState::Closing);
+            .is_none_or(|h| h.state == HolderState::Closing);
         let patience = if closing { CLOSING_WAIT } else { WAKE_WAIT };
         if start.elapsed() >= patience {
             let (subject, holder) = (subject.clone(), holder.map(Box::new));

@@ -145,7 +145,9 @@ impl<'a> Walk<'a> {
             }
         };
         place.prev = None;
-        self.lost += piece.lost;
+        // A whole line that is foreign may stand where a record was; a repeated one does not.
+        let is_foreign = piece.line.is_ok() && reason != DamageReason::Sequence;
+        self.lost += if is_foreign { 1 } else { piece.lost };
         self.damage(
             &place.name,
             piece.offset as u64,
@@ -170,6 +172,9 @@ impl<'a> Walk<'a> {
         }
         let is_next = seq == self.last_seq + 1;
         let Some(prev) = place.prev else {
+            if !is_next && self.lost == 0 {
+                self.damage(&place.name, offset as u64, 0, DamageReason::Missing);
+            }
             return Ok(seq);
         };
         if line.prev != prev {

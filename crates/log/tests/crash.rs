@@ -26,7 +26,7 @@ fn open(fs: &CrashFs) -> (Lease, Writer) {
     (lease, writer)
 }
 
-/// Two runs; the first leaves a torn end, so that the second has to seal it.
+/// Three runs; the first leaves a torn end, so that the second has to seal it.
 fn script(fs: &CrashFs) -> Promises {
     use sessiond_log::fs::Fs as _;
     let mut promises = Vec::new();
@@ -46,13 +46,21 @@ fn script(fs: &CrashFs) -> Promises {
     for text in ["d", "e"] {
         append(fs, &writer, text, &mut promises);
     }
+    // It dies with a line that nobody synced, and the third run builds on that.
+    wait(writer.append(vec![record("written")], Durability::Written)).unwrap();
     drop((writer, lease));
+    let (lease, writer) = open(fs);
+    append(fs, &writer, "f", &mut promises);
+    wait(writer.shutdown()).unwrap();
+    drop(lease);
     promises
 }
 
 fn check(disk: MemoryFs, promised: &[&(u64, String)], case: &str) {
     let backend = Backend::memory(disk);
-    let found = texts(&backend.store().read(&subject()).unwrap());
+    let scan = backend.store().read(&subject()).unwrap();
+    assert!(scan.damage.is_empty(), "{case}: {:?}", scan.damage);
+    let found = texts(&scan);
     for promise in promised {
         assert!(found.contains(promise), "{case}: lost {}", promise.0);
     }
@@ -60,7 +68,11 @@ fn check(disk: MemoryFs, promised: &[&(u64, String)], case: &str) {
     let scan = backend.store().read(&subject()).unwrap();
     let again = texts(&scan);
     assert_eq!(again.last().unwrap().1, "after", "{case}");
-    assert!(scan.torn.is_none(), "{case}");
+    assert!(
+        scan.torn.is_none() && scan.damage.is_empty(),
+        "{case}: {:?}",
+        scan.damage
+    );
     for promise in promised {
         assert!(
             again.contains(promise),

@@ -307,6 +307,52 @@ fn a_segment_that_lost_its_end_or_is_gone_is_noticed() {
     assert_eq!(scan.damage[0].reason, DamageReason::Missing);
 }
 
+/// LOG-3: without the header the numbers alone tell.
+#[test]
+fn a_segment_that_lost_its_first_lines_is_noticed() {
+    let backend = three();
+    let first = backend.segments().remove(0);
+    let whole = backend.bytes(&first);
+    backend.overwrite(&first, &whole[starts(&whole)[2]..]);
+    let scan = read(&backend);
+    assert_eq!(
+        texts(&scan),
+        [(2, "two".to_owned()), (3, "three".to_owned())]
+    );
+    assert_eq!(
+        (scan.damage[0].reason, scan.damage[0].offset),
+        (DamageReason::Missing, 0)
+    );
+}
+
+/// LOG-7: a record with an older token in a segment of a newer one.
+#[test]
+fn a_record_of_another_epoch_than_its_segment_does_not_count() {
+    let source = three();
+    let mut bytes = source.bytes(&source.segments()[0]);
+    let last = bytes[starts(&bytes)[3]..].to_vec();
+    let last = String::from_utf8(last).unwrap();
+    let prev = last
+        .split("\"crc\":\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    let body = format!(
+        "{{\"v\":1,\"seq\":4,\"epoch\":0,\"prev\":\"{prev}\",\"at\":\"t\",\
+         \"kind\":\"k\",\"data\":{{\"text\":\"stale\"}}"
+    );
+    let crc = crc32c::crc32c(body.as_bytes());
+    bytes.extend_from_slice(format!("{body},\"crc\":\"{crc:08x}\"}}\n").as_bytes());
+    let scan = read(&with_segment(&source, &bytes));
+    assert_eq!(texts(&scan), numbered(&THREE));
+    assert_eq!(
+        (scan.damage[0].reason, scan.next_seq),
+        (DamageReason::Epoch, 5)
+    );
+}
+
 /// LOG-8: a blob that is gone, short or another is damage at its record.
 #[test]
 fn a_missing_or_wrong_blob_is_damage() {

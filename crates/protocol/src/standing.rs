@@ -192,6 +192,14 @@ impl Standing {
         self.open.iter_mut().find(|open| Some(open.id) == id)
     }
 
+    /// Forgets what is open: [`Standing::closings`] speaks for it from now on.
+    pub fn let_go(&mut self) {
+        self.active = None;
+        self.waiting.clear();
+        self.open.clear();
+        self.requests.clear();
+    }
+
     /// What was decided for good about a tool and what it touches; the newest grant wins.
     pub fn granted(&self, tool: &str, pattern: &str) -> Option<GrantEffect> {
         let fits = |grant: &&Grant| grant.tool == tool && grant.pattern == pattern;

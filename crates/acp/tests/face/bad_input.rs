@@ -309,12 +309,12 @@ async fn an_id_that_is_in_flight_is_refused_without_answering_the_first_request(
 #[tokio::test]
 async fn a_lone_surrogate_reaches_the_engine_as_a_replacement_character() {
     let mut stage = Stage::with_session(json!({})).await;
-    let text = r"sur \ud83d end \u0000";
-    stage
-        .line(format!(
-            r#"{{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{{"sessionId":"{S}","prompt":[{{"type":"text","text":"{text}"}}]}}}}"#
-        ))
-        .await;
+    // Escapes that no value of ours can hold: written by hand.
+    let prompt = r#"[{"type":"text","text":"sur \ud83d end \u0000"}]"#;
+    let params = format!(r#"{{"sessionId":"{S}","prompt":{prompt}}}"#);
+    let method = "session/prompt";
+    let line = format!(r#"{{"jsonrpc":"2.0","id":3,"method":"{method}","params":{params}}}"#);
+    stage.line(line).await;
     let Op::TurnStart { input, .. } = stage.op().await else {
         panic!("no turn")
     };

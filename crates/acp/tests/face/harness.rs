@@ -435,13 +435,19 @@ pub(crate) fn view() -> SessionView {
 
 /// How modes are shown, with this one in force.
 pub(crate) fn modes_shown(current: &str) -> Value {
-    let mode = |id: &str, name: &str| json!({"id": id, "name": name, "description": format!("The {id} mode")});
+    let mode = |id: &str, name: &str| {
+        let description = format!("The {id} mode");
+        json!({"id": id, "name": name, "description": description})
+    };
     json!({"currentModeId": current, "availableModes": [mode("ask", "ASK"), mode("auto", "AUTO")]})
 }
 
 /// How config options are shown, with this mode in force.
 pub(crate) fn options_shown(current: &str) -> Value {
-    let value = |id: &str, name: &str| json!({"value": id, "name": name, "description": format!("The {id} mode")});
+    let value = |id: &str, name: &str| {
+        let description = format!("The {id} mode");
+        json!({"value": id, "name": name, "description": description})
+    };
     json!([{
         "id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": current,
         "options": [value("ask", "ASK"), value("auto", "AUTO")],

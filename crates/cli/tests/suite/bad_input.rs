@@ -21,8 +21,11 @@ fn answers(server: &mut Server, bytes: &[u8]) -> Vec<Value> {
     server.frames[begin..end].to_vec()
 }
 
-fn list(id: &str) -> Vec<u8> {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"session/list","params":{{}}}}"#).into_bytes()
+/// A request that is answered at once, in its turn.
+fn request(id: &str) -> Vec<u8> {
+    let params = r#"{"methodId":"sessiond"}"#;
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"authenticate","params":{params}}}"#)
+        .into_bytes()
 }
 
 fn line(bytes: impl AsRef<[u8]>) -> Vec<u8> {
@@ -62,15 +65,15 @@ fn lines_that_are_no_message_get_one_error_without_an_id() {
             line(r#"{"id":1,"method":"session/list"}"#),
             -32600,
         ),
-        ("id null", line(list("null")), -32600),
-        ("id 1.5", line(list("1.5")), -32600),
+        ("id null", line(request("null")), -32600),
+        ("id 1.5", line(request("1.5")), -32600),
         (
             "an id beyond 64 bits",
-            line(list("18446744073709551615")),
+            line(request("18446744073709551615")),
             -32600,
         ),
-        ("id true", line(list("true")), -32600),
-        ("id {}", line(list("{}")), -32600),
+        ("id true", line(request("true")), -32600),
+        ("id {}", line(request("{}")), -32600),
     ];
     let home = Home::new();
     let mut server = Server::start(&home);
@@ -91,25 +94,29 @@ fn lines_that_are_no_message_get_one_error_without_an_id() {
 #[test]
 fn harmless_deviations_are_answered_as_if_they_were_none() {
     let table: [(&str, Vec<u8>, Value); 7] = [
-        ("CRLF", [list("901"), b"\r\n".to_vec()].concat(), json!(901)),
+        (
+            "CRLF",
+            [request("901"), b"\r\n".to_vec()].concat(),
+            json!(901),
+        ),
         (
             "a BOM",
-            line([b"\xef\xbb\xbf".to_vec(), list("902")].concat()),
+            line([b"\xef\xbb\xbf".to_vec(), request("902")].concat()),
             json!(902),
         ),
         (
             "blank lines",
-            [b"\n\r\n  \n".to_vec(), line(list("903"))].concat(),
+            [b"\n\r\n  \n".to_vec(), line(request("903"))].concat(),
             json!(903),
         ),
-        ("a text id", line(list("\"1\"")), json!("1")),
-        ("a negative id", line(list("-1")), json!(-1)),
+        ("a text id", line(request("\"1\"")), json!("1")),
+        ("a negative id", line(request("-1")), json!(-1)),
         (
             "a large id",
-            line(list("9007199254740993")),
+            line(request("9007199254740993")),
             json!(9_007_199_254_740_993_i64),
         ),
-        ("an empty id", line(list("\"\"")), json!("")),
+        ("an empty id", line(request("\"\"")), json!("")),
     ];
     let home = Home::new();
     let mut server = Server::start(&home);
@@ -153,9 +160,9 @@ fn a_line_of_40_mib_is_taken_and_one_beyond_the_limit_is_refused() {
     let mut server = Server::start(&home);
     let long = |mebibytes: usize| {
         let filler = "x".repeat(mebibytes << 20);
-        let params = json!({ "_meta": { "filler": filler } });
+        let params = json!({ "methodId": "sessiond", "_meta": { "filler": filler } });
         line(
-            json!({ "jsonrpc": "2.0", "id": 7, "method": "session/list", "params": params })
+            json!({ "jsonrpc": "2.0", "id": 7, "method": "authenticate", "params": params })
                 .to_string(),
         )
     };

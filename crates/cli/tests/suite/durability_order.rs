@@ -2,35 +2,30 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::harness::{Home, Server};
+
+/// Each sync of the log is held up: whoever does not wait for it is early for sure.
+const SLOW_SYNC: &str = "inject=fdatasync:delay_enter=50000";
 
 /// System calls that matter here.
 const CALLS: &str = "trace=execve,write,writev,fdatasync,fsync";
 
 /// The calls of one turn, one a line, in the order in which they began or, for syncs, ended.
-fn trace(prompt: &str) -> Vec<String> {
+fn trace(mode: &str, prompt: &str) -> Vec<String> {
     let home = Home::new();
     let file = home.path("trace");
-    let wrapper = ["strace", "-f", "-y", "-s", "1000000", "-e", CALLS, "-o"];
-    let wrapper = [&wrapper[..], &[file.to_str().unwrap()]].concat();
-    assert!(
-        installed("strace"),
-        "this test needs strace: install the package of that name (apt-get install strace)"
-    );
-    let mut server = Server::start_by(home.command_under(&wrapper, &["acp"]));
+    let mut server = Server::start_by(home.traced(&[CALLS, SLOW_SYNC], &file, &["acp"]));
     let session = server.new_session(&home);
+    server.call(
+        "session/set_mode",
+        json!({ "sessionId": session, "modeId": mode }),
+    );
     assert_eq!(server.turn(&session, prompt), "end_turn");
     server.quit();
-    fs::read_to_string(file)
-        .unwrap()
-        .lines()
-        .map(str::to_owned)
-        .collect()
-}
-
-fn installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    let trace = fs::read_to_string(file).unwrap();
+    trace.lines().map(str::to_owned).collect()
 }
 
 /// Where the first line is that has all of these.
@@ -54,7 +49,7 @@ fn synced(lines: &[String], from: usize) -> usize {
 
 #[test]
 fn the_turns_end_is_synced_before_its_response_is_written() {
-    let lines = trace("hello");
+    let lines = trace("ask", "hello");
     let record = find(&lines, 0, &["write", "/log/", "turn.ended"]);
     let response = find(&lines, 0, &["write", "stopReason"]);
     assert!(record < response, "the record is written first");
@@ -66,20 +61,23 @@ fn the_turns_end_is_synced_before_its_response_is_written() {
 
 #[test]
 fn a_tools_start_is_synced_before_the_tool_is_started() {
-    let lines = trace("/run true");
+    let lines = trace("auto", "/run true");
     let record = find(&lines, 0, &["write", "/log/", "item.started"]);
     let started = find(&lines, 0, &["execve(", "__guard"]);
     assert!(synced(&lines, record) < started);
+}
+
+#[test]
+fn the_decision_that_a_tool_may_run_is_synced_before_it_is_started() {
+    let lines = trace("ask", "/run true");
     let decision = find(&lines, 0, &["write", "/log/", "request.closed"]);
-    assert!(
-        synced(&lines, decision) < started,
-        "and so is the decision that it may"
-    );
+    let started = find(&lines, 0, &["execve(", "__guard"]);
+    assert!(synced(&lines, decision) < started);
 }
 
 #[test]
 fn a_new_session_is_synced_before_its_id_is_told() {
-    let lines = trace("hello");
+    let lines = trace("ask", "hello");
     let record = find(&lines, 0, &["write", "/log/", "session.opened"]);
     let told = find(&lines, 0, &["write", "sessionId"]);
     assert!(synced(&lines, record) < told);

@@ -37,6 +37,7 @@ true
 fn run_polluter(home: &Home, script: &str) -> Server {
     home.write("pollute.sh", script);
     let mut server = Server::start(home);
+    home.hand_over_pipes(&server);
     home.write("server", &server.pid().to_string());
     let session = server.new_session(home);
     let prompt = "said before\n/run sh pollute.sh\nsaid after";
@@ -101,11 +102,8 @@ fn no_child_has_the_protocols_descriptors() {
             .flatten()
         {
             let target = fs::read_link(entry.path()).unwrap_or_default();
-            let target = target.to_string_lossy();
-            assert!(
-                !server.pipes.iter().any(|pipe| *pipe == target),
-                "process {pid} has {target}"
-            );
+            let ours = server.pipes.iter().any(|pipe| pipe.name == target);
+            assert!(!ours, "process {pid} has {target:?}");
         }
         tree.extend(children_of(pid));
     }

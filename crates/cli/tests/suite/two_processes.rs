@@ -65,6 +65,22 @@ fn a_restart_straight_after_the_first_ones_stdin_was_closed_works() {
 }
 
 #[test]
+fn a_claim_waits_for_a_holder_that_is_slow_to_close() {
+    let home = Home::new();
+    // Closing takes two syncs at the least, and this disk is slow: more than the moment that any
+    // claim waits.
+    let slow = ["trace=fdatasync", "inject=fdatasync:delay_enter=400000"];
+    let mut first = Server::start_by(home.traced(&slow, &home.path("trace"), &["acp"]));
+    let session = first.new_session(&home);
+    first.prompt(&session, "/sleep 600");
+    first.update("session_info_update");
+    let mut second = Server::start(&home);
+    first.close_stdin();
+    second.load(&home, &session);
+    assert_eq!(second.turn(&session, "here I am"), "end_turn");
+}
+
+#[test]
 fn another_session_of_the_same_store_is_not_in_the_way() {
     let home = Home::new();
     let (mut first, mut second) = (Server::start(&home), Server::start(&home));

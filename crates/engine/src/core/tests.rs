@@ -405,6 +405,18 @@ fn what_a_dead_process_left_open_is_shown_at_once_and_recorded_first() {
 }
 
 #[test]
+fn a_session_with_unrecorded_closings_is_let_go_with_its_client() {
+    let mut dead = Bench::attached();
+    dead.submit("s1", start("go", IfBusy::Queue));
+    dead.submit("s2", start("later", IfBusy::Queue));
+    let mut bench = dead.killed();
+    assert_eq!(
+        bench.take(Input::Disconnected { conn: CLIENT }),
+        ["!closing", "stop"]
+    );
+}
+
+#[test]
 fn text_that_was_shown_is_closed_as_interrupted() {
     let mut dead = Bench::attached();
     dead.submit("s1", start("go", IfBusy::Reject));
@@ -445,7 +457,7 @@ fn a_session_that_was_only_looked_at_is_closed_without_a_record() {
     let mut bench = Bench::attached();
     assert_eq!(
         bench.submit("s1", bench::close()),
-        ["receipt s1 done", "stop"]
+        ["!closing", "receipt s1 done", "stop"]
     );
     let mut bench = Bench::attached();
     bench.submit("s1", start("go", IfBusy::Reject));

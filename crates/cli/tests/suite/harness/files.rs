@@ -21,11 +21,6 @@ impl Files {
         self.0.keys().next().unwrap().to_str().unwrap().to_owned()
     }
 
-    /// Their length, all together.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.values().map(Vec::len).sum()
-    }
-
     /// Their contents in the order of their names.
     pub(crate) fn text(&self) -> String {
         self.0

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::Files;
+use super::{Files, Server};
 
 /// The user that plays a plain one where the tests run as root: nobody.
 const PLAIN_USER: u32 = 65534;
@@ -112,8 +112,8 @@ impl Home {
         self.command_under(&[], args)
     }
 
-    /// The same started by another program, such as strace.
-    pub(crate) fn command_under(&self, wrapper: &[&str], args: &[&str]) -> Command {
+    /// The same started by another program.
+    fn command_under(&self, wrapper: &[&str], args: &[&str]) -> Command {
         let user = PLAIN_USER.to_string();
         let mut line: Vec<&str> = Vec::new();
         if self.user == User::Plain {
@@ -140,6 +140,30 @@ impl Home {
             .env("HOME", self.home())
             .env("SESSIOND_HOME", self.store());
         command
+    }
+
+    /// The same under strace, which writes to `trace` and takes these expressions (`-e`).
+    pub(crate) fn traced(&self, expressions: &[&str], trace: &Path, args: &[&str]) -> Command {
+        let path = std::env::var_os("PATH").unwrap();
+        let installed = std::env::split_paths(&path).any(|dir| dir.join("strace").is_file());
+        assert!(
+            installed,
+            "this test needs strace: install the package of that name (apt-get install strace)"
+        );
+        let mut wrapper = vec!["strace", "-f", "-y", "-s", "1000000"];
+        wrapper.extend(["-o", trace.to_str().unwrap()]);
+        wrapper.extend(expressions.iter().flat_map(|expression| ["-e", expression]));
+        self.command_under(&wrapper, args)
+    }
+
+    /// Gives the pipes between us and a server to its user, as they are when that user's editor
+    /// made them: a pipe of another user is closed to it anyway.
+    pub(crate) fn hand_over_pipes(&self, server: &Server) {
+        if self.user == User::Plain {
+            for pipe in &server.pipes {
+                chown(&pipe.path, Some(PLAIN_USER), Some(PLAIN_USER)).unwrap();
+            }
+        }
     }
 
     /// Runs a command to its end without input.

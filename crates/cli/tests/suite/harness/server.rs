@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,8 +33,8 @@ pub(crate) struct Server {
     /// Tells the reading thread to stop before its next line.
     paused: Arc<AtomicBool>,
     reader: Thread,
-    /// The names of the two pipes that are the protocol's, as /proc/PID/fd shows them.
-    pub(crate) pipes: [String; 2],
+    /// The two pipes that are the protocol's.
+    pub(crate) pipes: [Pipe; 2],
     pub(crate) permissions: Permissions,
     /// Every line that came, in order, parsed; [`Value::Null`] for one that is no JSON.
     pub(crate) frames: Vec<Value>,
@@ -60,7 +61,7 @@ impl Server {
         let mut child = command.spawn().unwrap();
         let (sender, lines) = channel();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let pipes = [pipe_name(&input), pipe_name(&output)];
+        let pipes = [Pipe::of(&input), Pipe::of(&output)];
         let paused = Arc::new(AtomicBool::new(false));
         let pause = paused.clone();
         let reader = std::thread::spawn(move || read_lines(output, &pause, &sender));
@@ -303,10 +304,20 @@ fn read_lines(output: impl Read, paused: &AtomicBool, lines: &Sender<String>) {
     }
 }
 
-/// How /proc/PID/fd shows our end of a pipe; the other end has the same name.
-fn pipe_name(pipe: &impl AsRawFd) -> String {
-    let link = std::fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).unwrap();
-    link.into_os_string().into_string().unwrap()
+/// Our end of a pipe.
+pub(crate) struct Pipe {
+    /// Where it can be opened anew.
+    pub(crate) path: PathBuf,
+    /// How /proc/PID/fd shows it; the other end has the same name.
+    pub(crate) name: PathBuf,
+}
+
+impl Pipe {
+    fn of(end: &impl AsRawFd) -> Pipe {
+        let path = PathBuf::from(format!("/proc/self/fd/{}", end.as_raw_fd()));
+        let name = std::fs::read_link(&path).unwrap();
+        Pipe { path, name }
+    }
 }
 
 fn load(home: &Home, session: &str) -> Value {
