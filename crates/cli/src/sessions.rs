@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sessiond_log::{Store, Subject};
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, EventFrame, Op, ServerFrame, SessionId, SessionList, Summary,
-    WireError, encode,
+    Accepted, Cursor, EventFrame, Op, ServerFrame, SessionId, SessionList, Summary, WireError,
+    encode,
 };
 
 use crate::args::{List, Sessions, Show};
@@ -86,12 +86,6 @@ fn absolute(path: &Path) -> Result<String, Failure> {
 
 fn show(setup: &Setup, show: &Show) -> Result<(), Failure> {
     let frames = read(setup, show.session)?;
-    if frames.is_empty() {
-        let message = "no session with this id is stored here; see sessiond sessions list";
-        return Err(WireError::new(ErrorCode::NotFound, message)
-            .about(show.session)
-            .into());
-    }
     let conversation = Conversation::new(show.session, life(setup, show.session), frames);
     if !show.format.json {
         return print(&conversation.to_string());

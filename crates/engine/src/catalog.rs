@@ -89,9 +89,13 @@ pub(crate) fn read(
     after: Cursor,
     limit: Option<u32>,
 ) -> Result<Accepted, WireError> {
+    let subject = subject(session)?;
     let scan = store
-        .read(&subject(session)?)
+        .read(&subject)
         .map_err(|error| refusal(session, &error))?;
+    if scan.is_blank() {
+        return Err(refusal(session, &LogError::NotFound(subject)));
+    }
     let limit = limit
         .unwrap_or(limits::PAGE_EVENTS)
         .clamp(1, limits::PAGE_EVENTS) as usize;

@@ -9,6 +9,14 @@ pub struct SummaryFold {
 }
 
 impl SummaryFold {
+    /// Goes on from a summary of all events so far.
+    #[must_use]
+    pub fn resume(summary: Summary) -> Self {
+        Self {
+            summary: Some(summary),
+        }
+    }
+
     /// Takes in the next durable event.
     pub fn apply(&mut self, frame: &EventFrame) {
         let at = || frame.at.clone().unwrap_or_default();

@@ -17,7 +17,7 @@ fn schema<T: JsonSchema>(name: &str) -> Value {
         .into_root_schema_for::<T>();
     let mut schema = schema.to_value();
     schema["$id"] = json!(format!(
-        "https://sessiond.dev/schemas/waist-v{VERSION}/{name}"
+        "urn:sessiond:waist-v{VERSION}:{name}"
     ));
     if name != "event-frame.json" {
         schema["properties"]["v"] = json!({ "const": VERSION });

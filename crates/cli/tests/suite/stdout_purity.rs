@@ -87,7 +87,7 @@ fn no_child_has_the_protocols_descriptors() {
     let home = Home::new();
     let mut server = Server::start(&home);
     let session = server.new_session(&home);
-    server.prompt(&session, "/run echo up > up; sleep 600 & sleep 600");
+    server.prompt(&session, "/run sleep 600 & echo up > up; sleep 600");
     server.asked("session/request_permission");
     eventually("the tool", PATIENCE, || {
         (home.read("up") == "up\n").then_some(())

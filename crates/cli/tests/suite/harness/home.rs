@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::{Files, Server};
+use super::{Files, PATIENCE, Server, eventually};
 
 /// The user that plays a plain one where the tests run as root: nobody.
 const PLAIN_USER: u32 = 65534;
@@ -56,6 +56,12 @@ impl Home {
             // A build directory may lie where only root can reach it.
             fs::copy(env!("CARGO_BIN_EXE_sessiond"), home.program()).unwrap();
             fs::set_permissions(home.program(), open).unwrap();
+            // A process that another test forks meanwhile may hold the copy open for writing, and
+            // it cannot be run as long as that one has not become its own program.
+            eventually("the copy can be run", PATIENCE, || {
+                let output = Command::new(home.program()).arg("--version").output();
+                output.is_ok().then_some(())
+            });
             for path in [home.home(), home.work()] {
                 chown(path, Some(PLAIN_USER), Some(PLAIN_USER)).unwrap();
             }

@@ -211,7 +211,14 @@ impl Server {
     fn receive(&mut self, what: &str, patience: Duration) -> Value {
         match self.lines.recv_timeout(patience) {
             Ok(line) => self.take_in(&line),
-            Err(error) => panic!("{what}: {error}; came: {:#?}", self.frames),
+            Err(error) => {
+                let _ended_already = self.child.kill();
+                let stderr = self.stderr();
+                panic!(
+                    "{what}: {error}; came: {:#?}; stderr: {stderr}",
+                    self.frames
+                )
+            }
         }
     }
 

@@ -1,21 +1,12 @@
 //! Sessions through the waist: live, resumed, listed, on every store.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests say so loudly"
-)]
-
-mod harness;
-
 use std::{fs, path::Path};
 
-use harness::{Client, DEADLINE, engine};
+use crate::harness::{Client, DEADLINE, engine};
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, ErrorCode, Event, EventFrame, Op, Outcome, Queued, Replay, SessionId, SessionList,
-    TurnOutcome, Verdict,
+    Accepted, Cursor, ErrorCode, Event, EventFrame, Op, Outcome, Queued, Replay, SessionId,
+    SessionList, TurnOutcome, Verdict,
 };
 
 /// Every file below a folder with its content.
@@ -322,6 +313,14 @@ async fn submissions_that_cannot_be_are_refused_by_name() {
     assert_eq!(code(client.submit(None, close()).await), ErrorCode::Invalid);
     assert_eq!(
         code(client.submit(Some(unknown), close()).await),
+        ErrorCode::NotFound
+    );
+    let read = Op::SessionRead {
+        after: Cursor::START,
+        limit: None,
+    };
+    assert_eq!(
+        code(client.submit(Some(unknown), read).await),
         ErrorCode::NotFound
     );
     let session = client.new_session().await;

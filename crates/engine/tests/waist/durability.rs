@@ -1,17 +1,8 @@
 //! Nothing that a client was told is lost: not by a failing disk, a power cut or a dead process.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests say so loudly"
-)]
-
-mod harness;
-
 use std::{path::Path, sync::Arc};
 
-use harness::{Client, engine};
+use crate::harness::{Client, engine};
 use sessiond_log::{
     Store,
     fs::{CrashFs, Fault, FaultFs, Fs, Loss, MemoryFs, Repeat},

@@ -1,0 +1,170 @@
+//! Questions: policy, binding, fall-backs.
+
+use sessiond_protocol::{
+    IfBusy, Outcome, Permission, PermissionKind, PermissionOption, Queued, RequestBody,
+};
+
+use super::bench::{Bench, CLIENT, STRANGER, configure, interrupt, permission, start};
+
+/// LOG-17
+#[test]
+fn a_question_is_recorded_with_all_that_was_shown_before_it() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.say("May I?");
+    let asked = bench.ask(permission());
+    assert_eq!(
+        asked,
+        [
+            "append synced: item.ended request.opened",
+            "event item.ended",
+            "event request.opened",
+            "request permission",
+        ]
+    );
+}
+
+/// WIRE-8
+#[test]
+fn an_answer_that_does_not_fit_is_refused_and_leaves_the_question_open() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.ask(permission());
+    let selected = |option: &str| Outcome::Selected {
+        option: option.into(),
+    };
+    assert_eq!(
+        bench.answer(CLIENT, selected("allow_everything")),
+        ["refused"]
+    );
+    assert_eq!(bench.answer(STRANGER, selected("allow_once")), ["refused"]);
+    assert_eq!(
+        bench.answer_with_digest("0", selected("allow_once")),
+        ["refused"]
+    );
+    assert_eq!(bench.answer(CLIENT, Outcome::Done), ["refused"]);
+    assert_eq!(
+        bench.answer(CLIENT, selected("allow_once")),
+        [
+            "append synced: request.closed",
+            "event request.closed",
+            "request closed",
+            "reply selected allow_once",
+        ]
+    );
+    assert_eq!(bench.answer(CLIENT, selected("allow_once")), ["refused"]);
+}
+
+#[test]
+fn what_was_allowed_or_refused_for_good_is_not_asked_again() {
+    for (kind, second) in [
+        (PermissionKind::AllowAlways, "reply selected allow_once"),
+        (PermissionKind::RejectAlways, "reply selected reject_once"),
+    ] {
+        let mut bench = Bench::attached();
+        bench.submit("s1", start("go", IfBusy::Reject));
+        bench.ask(permission());
+        let answered = bench.answer(
+            CLIENT,
+            Outcome::Selected {
+                option: kind.id().into(),
+            },
+        );
+        assert_eq!(
+            answered.first().map(String::as_str),
+            Some("append synced: request.closed marker")
+        );
+        assert_eq!(bench.ask(permission()), [second]);
+        let RequestBody::Permission(other) = permission() else {
+            panic!()
+        };
+        let other = Permission {
+            pattern: "another".into(),
+            ..other
+        };
+        assert!(
+            bench
+                .ask(RequestBody::Permission(other))
+                .contains(&"request permission".into())
+        );
+    }
+}
+
+#[test]
+fn the_mode_decides_before_anybody_is_asked() {
+    for (mode, reply) in [
+        ("auto", "reply selected allow_once"),
+        ("read-only", "reply selected reject_once"),
+    ] {
+        let mut bench = Bench::attached();
+        assert_eq!(
+            bench.submit("s1", configure(mode)),
+            [
+                "append synced: session.changed",
+                "event session.changed",
+                "receipt s1 done"
+            ]
+        );
+        bench.submit("s2", start("go", IfBusy::Reject));
+        assert_eq!(bench.ask(permission()), [reply]);
+    }
+    let mut bench = Bench::attached();
+    assert_eq!(
+        bench.submit("s1", configure("yolo")),
+        ["receipt s1 invalid"]
+    );
+}
+
+#[test]
+fn a_question_whose_policy_answer_is_not_offered_is_not_allowed() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", configure("auto"));
+    bench.submit("s2", start("go", IfBusy::Reject));
+    let options = vec![PermissionOption {
+        id: "no".into(),
+        name: "No".into(),
+        kind: PermissionKind::RejectOnce,
+    }];
+    let RequestBody::Permission(asked) = permission() else {
+        panic!()
+    };
+    let asked = RequestBody::Permission(Permission { options, ..asked });
+    assert_eq!(bench.ask(asked), ["reply cancelled"]);
+}
+
+#[test]
+fn a_kind_that_the_client_does_not_answer_falls_back() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    let read = RequestBody::FsRead {
+        path: "/a".into(),
+        line: None,
+        limit: None,
+    };
+    assert_eq!(bench.ask(read), ["reply unanswered"]);
+    let question = RequestBody::Elicitation {
+        message: "?".into(),
+        schema: "{}".into(),
+    };
+    assert_eq!(bench.ask(question), ["reply declined"]);
+}
+
+/// The agent sees the cancellation before its question is dropped.
+#[test]
+fn a_cancel_settles_an_open_question() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.ask(permission());
+    assert_eq!(
+        bench.submit("s2", interrupt(Queued::Cancel)),
+        [
+            "!cancel",
+            "append synced: request.closed",
+            "event request.closed",
+            "request closed",
+            "reply cancelled",
+            "receipt s2 done",
+        ]
+    );
+    assert_eq!(bench.ask(permission()), ["reply cancelled"]);
+}

@@ -1,0 +1,106 @@
+//! Text, calls and titles.
+
+use sessiond_protocol::{Finish, IfBusy, Stop, ToolCall, ToolStatus, TurnOutcome};
+
+use super::bench::{Bench, start};
+use crate::{
+    agent::{AgentError, Emit},
+    core::{Input, PARTIAL_AFTER},
+};
+
+#[test]
+fn text_before_and_after_a_tool_call_are_two_messages() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    assert_eq!(
+        bench.say("Hel"),
+        ["event item.started", "event item.delta 0 Hel"]
+    );
+    assert_eq!(bench.say("lo"), ["event item.delta 3 lo"]);
+    let call = bench.take_call("run");
+    assert_eq!(
+        call,
+        [
+            "append synced: item.ended item.started",
+            "event item.ended",
+            "event item.started",
+            "started",
+        ]
+    );
+    bench.end_call(ToolStatus::Completed);
+    bench.say("Bye");
+    bench.done(Stop::EndTurn);
+    assert_eq!(
+        bench.said(),
+        [("Hello", Finish::Whole), ("Bye", Finish::Whole)]
+    );
+}
+
+/// LOG-17
+#[test]
+fn text_that_streams_is_stored_after_the_bound_and_only_what_is_new() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.say("one ");
+    assert_eq!(bench.deadline(), Some(PARTIAL_AFTER));
+    bench.pass(PARTIAL_AFTER);
+    assert_eq!(
+        bench.take(Input::Tick),
+        ["append written: item.partial", "event item.partial 0 one "]
+    );
+    assert_eq!(bench.deadline(), None);
+    bench.say("two");
+    bench.pass(PARTIAL_AFTER);
+    assert_eq!(
+        bench.take(Input::Tick),
+        ["append written: item.partial", "event item.partial 4 two"]
+    );
+}
+
+#[test]
+fn a_failed_turn_closes_what_it_left_open() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.say("half a ");
+    let call = bench.start_call("run");
+    bench.say("sentence");
+    bench.take(Input::AgentDone(Err(AgentError::failed("it broke"))));
+    assert_eq!(
+        bench.said(),
+        [("half a ", Finish::Whole), ("sentence", Finish::Cut)]
+    );
+    assert_eq!(bench.call_status(call), Some(ToolStatus::Failed));
+    assert_eq!(bench.outcomes(), [TurnOutcome::Failed]);
+}
+
+#[test]
+fn titles_come_from_the_first_prompt_and_give_way_to_better_ones() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("\n  Fix the parser\nplease", IfBusy::Reject));
+    assert_eq!(bench.title(), Some("Fix the parser"));
+    bench.take(Input::Emitted(Emit::Title("Parser".into())));
+    bench.done(Stop::EndTurn);
+    bench.submit("s2", start("Something else", IfBusy::Reject));
+    assert_eq!(bench.title(), Some("Parser"));
+}
+
+#[test]
+fn a_call_that_ended_is_not_changed_by_what_comes_late() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    let call = bench.start_call("run");
+    bench.end_call(ToolStatus::Completed);
+    let late = Box::<ToolCall>::default();
+    assert_eq!(
+        bench.take(Input::Emitted(Emit::CallChanged(call, late.clone()))),
+        [""; 0]
+    );
+    assert_eq!(
+        bench.take(Input::Emitted(Emit::CallOutput(call, "x".into()))),
+        [""; 0]
+    );
+    assert_eq!(
+        bench.take(Input::Emitted(Emit::CallEnded(call, late))),
+        [""; 0]
+    );
+}

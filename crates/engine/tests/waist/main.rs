@@ -1,0 +1,12 @@
+//! The engine through the waist, one binary so that a cold build links once.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so loudly"
+)]
+
+mod durability;
+mod harness;
+mod sessions;
