@@ -16,9 +16,7 @@ fn schema<T: JsonSchema>(name: &str) -> Value {
         .into_generator()
         .into_root_schema_for::<T>();
     let mut schema = schema.to_value();
-    schema["$id"] = json!(format!(
-        "urn:sessiond:waist-v{VERSION}:{name}"
-    ));
+    schema["$id"] = json!(format!("urn:sessiond:waist-v{VERSION}:{name}"));
     if name != "event-frame.json" {
         schema["properties"]["v"] = json!({ "const": VERSION });
         schema["required"] = json!(["v"]);
