@@ -49,9 +49,9 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Bytes kept. What a person scrolls back and a model is shown is less; a runaway command costs
-    /// no more memory or log than this.
-    pub(crate) const KEPT: usize = 1 << 20;
+    /// Output kept of one command, in bytes: with the escapes that terminals love (six bytes for
+    /// one) a frame that carries it still has less than 1 MiB (WIRE-4).
+    pub(crate) const KEPT: usize = 160 << 10;
 
     /// Takes in more output.
     pub(crate) fn push(&mut self, text: &str) {
