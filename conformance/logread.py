@@ -1,21 +1,16 @@
 #!/usr/bin/env python3
 """A second reader of the session log, written against the format alone (contract, "The log").
-
-usage: logread.py SESSION_DIRECTORY
-Prints the records that count as JSON lines, on stderr the damage and the torn end (or null).
-Exits 1 if it found either. Of a blob only the length is checked: no BLAKE3 in the library.
+usage: logread.py SESSION_DIRECTORY; prints the records that count, on stderr the damage and the
+torn end or null; exits 1 if it found either. Of a blob only the length is checked: no BLAKE3 here.
 """
 import json
 import pathlib
 import re
 import sys
+from functools import reduce
 
 FIELDS = ("seq", "epoch", "at", "kind", "data")
-MISSING, TABLE = object(), []
-for n in range(256):
-    for _ in range(8):
-        n = n >> 1 ^ 0x82F63B78 if n & 1 else n >> 1
-    TABLE.append(n)
+TABLE = [reduce(lambda n, _: n >> 1 ^ 0x82F63B78 * (n & 1), range(8), n) for n in range(256)]
 
 
 def crc32c(data):
@@ -52,39 +47,45 @@ def split(data):
                 at, part, lost = at + len(body) - 1, part[len(body) - 1:], 0
             pieces.append((at, len(part), ended, whole if isinstance(found, str) else found, lost))
             at += len(part)
-        lost = max(1, chunk.count(b',"crc":"'))
-        broken = all(isinstance(piece[3], str) for piece in pieces)
-        yield from [(start, len(chunk), ended, whole, lost)] if broken else pieces
+        broken, lost = all(isinstance(piece[3], str) for piece in pieces), chunk.count(b',"crc":"')
+        yield from [(start, len(chunk), ended, whole, max(1, lost))] if broken else pieces
 
 
 class Log:
     def __init__(self, root):
         self.root = pathlib.Path(root).resolve()
         self.records, self.damage, self.torn, self.last, self.lost = [], [], None, 0, 0
-        chain = self.chain()
-        for name, data, header, limit in chain:
+        for name, data, header, limit in (chain := self.chain()):
             self.segment(name, data[:limit], header, limit, name == chain[-1][0])
         self.next_seq = self.last + self.lost + 1
 
     def chain(self):
-        parts, epoch = [], 0
+        files, parts, epoch, me = [], [], 0, self.root.name
         for path in sorted(self.root.glob("log/*.jsonl")):
-            name, data, header = path.name, path.read_bytes(), None
-            first = next(split(data), (0, 0, 0, ""))[3]
-            if isinstance(first, dict) and first["kind"] == "segment" and "seq" not in first:
-                header, after = first["data"], first["data"]["after"]
-                foreign = (header["session"], header["number"]) != (self.root.name, int(name[:8]))
-                if foreign:
+            first = next(split(data := path.read_bytes()), (0, 0, 0, ""))[3]
+            heads = isinstance(first, dict) and first["kind"] == "segment" and "seq" not in first
+            files += [(path.name, data, first["data"] if heads else {})] if data else []
+        known = [header for *_, header in files if header]
+        own = [header for header in known if header["session"] == me]
+        # A fork says how many segments are its parent's; believed too if no own header is whole.
+        said = [header["parent"]["segments"] for header in own if "parent" in header]
+        shared = (said or [not own and 0 < len(known) < len(files) and known[-1]["number"]])[-1]
+        for (name, data, header), then in zip(files, files[1:] + [("", b"", {})]):
+            if header:
+                number, tail = header["number"], then[2].get("after") or {}
+                then = tail.get("number") == number and tail["segment"] or header["segment"]
+                ours = header["session"] == me or number <= shared and then == header["segment"]
+                if not ours or number != int(name[:8]):
                     self.bad(name, 0, len(data), "envelope")
-                if foreign or header["epoch"] < epoch:
                     continue
-                epoch = header["epoch"]
+                if header["epoch"] < epoch:
+                    continue
+                epoch, after = header["epoch"], header["after"]
                 while parts and (not after or int(parts[-1][0][:8]) > after["number"]):
                     parts.pop()
                 if parts and int(parts[-1][0][:8]) == after["number"]:
                     parts[-1][3] = after["length"]
-            if data:
-                parts.append([name, data, header, None])
+            parts.append([name, data, header or None, None])
         return parts
 
     def bad(self, segment, offset, length, reason):
@@ -121,12 +122,11 @@ class Log:
                     self.bad(name, offset, 0, "link" if dense else "missing")
             if fault:
                 self.bad(name, offset, length, fault)
-                foreign = isinstance(line, dict) and fault != "sequence"
-                prev, self.lost = None, self.lost + (1 if foreign else lost)
+                lost += isinstance(line, dict) and fault != "sequence"
+                prev, self.lost = None, self.lost + lost
                 continue
-            prev = line["crc"]
-            line["data"] = self.blob(line["data"])
-            if line["data"] is MISSING:
+            prev, line["data"] = line["crc"], self.blob(line["data"])
+            if line["data"] is ...:
                 self.bad(name, offset, length, "blob")
             else:
                 self.records.append({key: line[key] for key in FIELDS})
@@ -140,7 +140,7 @@ class Log:
             return data
         path = self.root / "blobs" / data["$blob"]["name"]
         whole = path.is_file() and path.stat().st_size == data["$blob"]["bytes"]
-        return json.loads(path.read_bytes()) if whole else MISSING
+        return json.loads(path.read_bytes()) if whole else ...
 
 
 if __name__ == "__main__":

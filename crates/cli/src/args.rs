@@ -1,10 +1,16 @@
 //! The command line. contract.md decides its names.
 
+mod sessions;
+
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use sessiond_protocol::SessionId;
+
+pub(crate) use sessions::{
+    Export, Fork, Gc, Import, List, One, Remap, Rename, Sessions, Show, Verify,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,7 +93,7 @@ pub(crate) enum Command {
     Acp,
     /// Run one turn without an editor and print the answer
     Exec(Exec),
-    /// Look at stored sessions
+    /// Look at stored sessions and keep them in order
     #[command(subcommand)]
     Sessions(Sessions),
     /// List the agents
@@ -113,35 +119,6 @@ pub(crate) struct Exec {
     pub(crate) format: Format,
     /// What to say; `-` reads it from stdin
     pub(crate) prompt: String,
-}
-
-/// Stored sessions.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Sessions {
-    /// List sessions, newest first
-    List(List),
-    /// Show a whole conversation; also while another process holds the session
-    Show(Show),
-}
-
-/// List sessions, newest first.
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Only sessions of this directory
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) format: Format,
-}
-
-/// Show a whole conversation.
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
-    #[command(flatten)]
-    pub(crate) format: Format,
 }
 
 /// For whom to print.

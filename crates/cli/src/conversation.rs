@@ -3,8 +3,8 @@
 use std::fmt;
 
 use sessiond_protocol::{
-    Content, Event, EventFrame, Finish, Item, RequestBody, SessionId, Standing, Stop, ToolCall,
-    ToolContent, ToolStatus, TurnEnded, TurnOutcome,
+    Content, Event, EventFrame, Finish, Item, Marker, RequestBody, SessionId, Standing, Stop,
+    ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
 };
 
 /// Width of the column that says who.
@@ -114,6 +114,10 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
     match event {
         Event::ItemEnded { item } => self::item(f, item),
         Event::TurnEnded(ended) => turn_ended(f, ended),
+        Event::Marker(Marker::Fork { parent, at }) => {
+            let text = format!("of {parent} up to event {at}; what follows is only here");
+            entry(f, "fork", &text)
+        }
         Event::Notice { title, .. } => entry(f, "notice", title),
         Event::Damage {
             segment,

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use sessiond_log::LogError;
 use sessiond_protocol::WireError;
 use sessiond_wire::stdio::GuardError;
 
@@ -36,6 +37,9 @@ pub(crate) enum Failure {
         /// What came of it.
         source: io::Error,
     },
+    /// The log refused.
+    #[error("{0}")]
+    Log(#[from] LogError),
     /// The store cannot be used.
     #[error("{0}")]
     Store(String),
@@ -59,6 +63,7 @@ impl Failure {
             Failure::Engine(_) => "engine",
             Failure::Guard(error) => error.code(),
             Failure::Os { .. } => "os",
+            Failure::Log(error) => error.code(),
             Failure::Store(_) => "storage",
             Failure::Found(_) => "found",
         }
@@ -70,7 +75,9 @@ impl Failure {
             Failure::Config { .. } | Failure::Usage(_) => 2,
             Failure::AgentUnavailable(_) => 69,
             Failure::Engine(error) => error.code.exit_code(),
-            Failure::Store(_) => 74,
+            Failure::Log(LogError::Busy { .. } | LogError::Fenced(_)) => 75,
+            Failure::Log(LogError::NotFound(_) | LogError::Exists(_)) => 1,
+            Failure::Log(_) | Failure::Store(_) => 74,
             Failure::Guard(_) | Failure::Os { .. } | Failure::Found(_) => 1,
         }
     }

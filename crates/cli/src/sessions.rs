@@ -1,5 +1,17 @@
 //! `sessiond sessions`: what is stored.
 
+mod export;
+mod fork;
+mod gc;
+mod health;
+mod import;
+mod meter;
+mod rename;
+mod repair;
+mod shelf;
+mod submission;
+mod verify;
+
 use std::path::Path;
 
 use sessiond_log::{Store, Subject};
@@ -23,6 +35,16 @@ pub(crate) fn run(setup: &Setup, sessions: &Sessions) -> Result<(), Failure> {
     match sessions {
         Sessions::List(list) => self::list(setup, list),
         Sessions::Show(show) => self::show(setup, show),
+        Sessions::Rename(rename) => rename::run(setup, rename),
+        Sessions::Fork(fork) => fork::run(setup, fork),
+        Sessions::Archive(one) => shelf::run(setup, one, shelf::Place::Archive),
+        Sessions::Unarchive(one) => shelf::run(setup, one, shelf::Place::Store),
+        Sessions::Rm(one) => shelf::run(setup, one, shelf::Place::Trash),
+        Sessions::Verify(verify) => verify::run(setup, verify),
+        Sessions::Repair(one) => repair::run(setup, one),
+        Sessions::Export(export) => export::run(setup, export),
+        Sessions::Import(import) => import::run(setup, import),
+        Sessions::Gc(gc) => gc::run(setup, gc),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod clients;
 mod failure;
+mod noting;
 mod running;
 
 use std::{
@@ -11,10 +12,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sessiond_log::{Durability, HolderState, Lease, LogError, Scan, Ticket, Writer};
+use sessiond_index::Index;
+use sessiond_log::{Durability, HolderState, Lease, LogError, Scan, Store, Ticket, Writer};
 use sessiond_protocol::{
-    ErrorCode, ItemId, OnDisconnect, Op, Outcome, Receipt, Replay, RequestId, RequestKind,
-    SessionId, Standing, SubmissionId, TurnId, Verdict, WireError,
+    ErrorCode, ForkPoint, ItemId, OnDisconnect, Op, Outcome, Receipt, Replay, RequestId,
+    RequestKind, SessionId, Standing, SubmissionId, TurnId, Verdict, WireError,
 };
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -25,6 +27,7 @@ use crate::{
     outlet::Outlet,
     record::{log_error, to_frame, to_record},
 };
+use noting::Noting;
 use running::Running;
 
 /// Steps whose appends are not acknowledged yet, beyond which nothing more is taken from the agent.
@@ -49,6 +52,8 @@ pub(crate) enum Command {
         digest: String,
         outcome: Outcome,
     },
+    /// Somebody forks the session: that goes through its lease.
+    Lend(oneshot::Sender<Arc<Lease>>),
     Disconnect(ConnId),
 }
 
@@ -66,7 +71,9 @@ pub(crate) struct Attach {
 pub(crate) struct Parts {
     pub(crate) session: SessionId,
     pub(crate) cwd: String,
+    pub(crate) store: Store,
     pub(crate) lease: Arc<Lease>,
+    pub(crate) index: Index,
     pub(crate) factory: Arc<dyn AgentFactory>,
     pub(crate) inbox: mpsc::Receiver<Command>,
 }
@@ -100,6 +107,7 @@ pub(crate) struct Actor {
     writer: Option<Writer>,
     clients: HashMap<ConnId, Outlet>,
     running: Running,
+    noting: Noting,
     held: VecDeque<Held>,
     waiters: HashMap<Token, Waiter>,
     next_token: u64,
@@ -108,7 +116,7 @@ pub(crate) struct Actor {
 }
 
 /// Fresh ids: UUIDv7, so that they sort by time.
-struct Ids;
+pub(crate) struct Ids;
 
 impl Mint for Ids {
     fn turn(&mut self) -> TurnId {
@@ -136,6 +144,7 @@ impl Actor {
         );
         Self {
             running: Running::default(),
+            noting: Noting::new(parts.index.clone(), parts.session, scan.next_seq),
             parts,
             core,
             writer: None,
@@ -161,6 +170,7 @@ impl Actor {
                 tracing::warn!(code = error.code(), "the log could not be closed");
             }
         }
+        self.noting.tell();
         self.parts.inbox
     }
 
@@ -246,7 +256,9 @@ impl Actor {
 
     /// The session was opened for this client.
     pub(crate) async fn attach_first(&mut self, attach: Attach) {
-        self.attach(attach).await;
+        // That it may control the session was decided with its lease.
+        let shown = self.show(&attach).await;
+        self.admit(attach, shown);
         self.stopping = self.core.is_abandoned();
     }
 
@@ -334,7 +346,10 @@ impl Actor {
     fn perform(&mut self, effect: Effect) {
         let session = self.parts.session;
         match effect {
-            Effect::Deliver(frame) => self.deliver(frame),
+            Effect::Deliver(frame) => {
+                self.noting.heard(&frame);
+                self.deliver(frame);
+            }
             Effect::Receipt(conn, receipt) => self.with(conn, |client| client.receipt(receipt)),
             Effect::Request(conn, frame) => self.with(conn, |client| client.request(frame)),
             Effect::RequestClosed(conn, id) => {
@@ -382,6 +397,12 @@ pub(crate) fn standing(session: SessionId, scan: &Scan) -> Standing {
     for record in &scan.records {
         standing.apply(&to_frame(session, record));
     }
+    if let Some(parent) = &scan.parent
+        && let Ok(session) = parent.session.as_ref().parse()
+    {
+        let at = sessiond_protocol::Cursor(parent.seq);
+        standing.comes_from(ForkPoint { session, at });
+    }
     // Numbers of damaged records are not used again.
     standing.cursor = sessiond_protocol::Cursor(scan.next_seq.saturating_sub(1));
     standing
@@ -398,7 +419,7 @@ pub(crate) fn not_open(session: SessionId) -> WireError {
     WireError::new(ErrorCode::NotFound, message).about(session)
 }
 
-fn timestamp() -> String {
+pub(crate) fn timestamp() -> String {
     // Milliseconds, as people read them; the log orders by seq, not by time (LOG-14).
     let now = jiff::Timestamp::now();
     format!("{now:.3}")

@@ -1,9 +1,10 @@
 //! What the store holds, without attaching to anything: lists, pages of events, histories.
 
+use sessiond_index::{Index, IndexError, InvalidAfter, Query};
 use sessiond_log::{Lease, LogError, Store, Subject};
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, History, HistoryItem, SessionId, SessionList, Summary,
-    SummaryFold, TurnId, WireError, limits,
+    Accepted, Cursor, ErrorCode, History, HistoryItem, SessionId, SessionList, TurnId, WireError,
+    limits,
 };
 
 use crate::{
@@ -20,66 +21,30 @@ pub(crate) fn subject(session: SessionId) -> Result<Subject, WireError> {
         .map_err(|error: LogError| log_error(&error))
 }
 
-/// One page of the sessions, newest first. Filters first, then pages (a page is never short of what
-/// fits); the cursor is the last row's sort key, so rows that come or go meanwhile shift nothing.
-pub(crate) fn list(store: &Store, query: &SessionList) -> Result<Accepted, WireError> {
-    let after = query.after.as_deref().map(parse_page).transpose()?;
-    let mut rows: Vec<Summary> = Vec::new();
-    for subject in store.subjects().map_err(|error| log_error(&error))? {
-        // A session that cannot be read now (being made, damaged at its head) is not a row; asking
-        // for it by id says why.
-        let Ok(Some(summary)) = summary(store, &subject) else {
-            continue;
-        };
-        if query.cwd.as_ref().is_none_or(|cwd| *cwd == summary.cwd) {
-            rows.push(summary);
-        }
-    }
-    rows.sort_unstable_by(|a, b| key(b).cmp(&key(a)));
+/// One page of the sessions, newest first, from the index.
+pub(crate) fn list(index: &Index, query: &SessionList) -> Result<Accepted, WireError> {
+    let invalid = |error: InvalidAfter| WireError::new(ErrorCode::Invalid, error.to_string());
+    let after = query.after.as_deref().map(str::parse).transpose();
     let limit = query
         .limit
         .unwrap_or(limits::PAGE_SESSIONS)
         .clamp(1, limits::PAGE_SESSIONS);
-    let later = |row: &Summary| match &after {
-        Some((at, id)) => key(row) < (at.as_str(), *id),
-        None => true,
+    let query = Query {
+        cwd: query.cwd.clone(),
+        after: after.map_err(invalid)?,
+        limit,
     };
-    let mut sessions: Vec<Summary> = rows.into_iter().filter(later).collect();
-    let more = sessions.len() > limit as usize;
-    sessions.truncate(limit as usize);
-    let next = sessions.last().filter(|_| more).map(page);
+    let page = index.list(&query).map_err(|error| index_error(&error))?;
+    let next = page.next.map(|after| after.to_string());
+    let sessions = page.rows.into_iter().map(|row| row.summary).collect();
     Ok(Accepted::Sessions { sessions, next })
 }
 
-fn summary(store: &Store, subject: &Subject) -> Result<Option<Summary>, LogError> {
-    let Ok(session) = subject.as_ref().parse() else {
-        return Ok(None);
-    };
-    let scan = store.read(subject)?;
-    let mut fold = SummaryFold::default();
-    for record in &scan.records {
-        fold.apply(&to_frame(session, record));
+fn index_error(error: &IndexError) -> WireError {
+    match error {
+        IndexError::Log(error) => log_error(error),
+        error => WireError::new(ErrorCode::Storage, error.to_string()),
     }
-    Ok(fold.finish().map(|mut summary| {
-        summary.damage = scan.damage.len() as u64;
-        summary
-    }))
-}
-
-fn key(row: &Summary) -> (&str, SessionId) {
-    (&row.updated_at, row.session)
-}
-
-fn page(row: &Summary) -> String {
-    format!("{}/{}", row.updated_at, row.session)
-}
-
-fn parse_page(text: &str) -> Result<(String, SessionId), WireError> {
-    let parsed = text
-        .split_once('/')
-        .and_then(|(at, id)| Some((at.to_owned(), id.parse().ok()?)));
-    let message = "not a cursor of a list; use the `next` of the page before";
-    parsed.ok_or_else(|| WireError::new(ErrorCode::Invalid, message))
 }
 
 /// One page of a session's durable events, as event frames.

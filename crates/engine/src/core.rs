@@ -5,12 +5,13 @@ mod asks;
 mod close;
 mod step;
 mod stream;
+mod title;
 mod turns;
 
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, path::Path, time::Duration};
 
 use sessiond_protocol::{
     Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, OnDisconnect, Op,
@@ -46,7 +47,7 @@ pub(crate) struct Core {
     cwd: String,
     info: AgentInfo,
     standing: Standing,
-    /// What a dead process left open: recorded before anything else is (LOG-17, RESUME-6).
+    /// What a dead process, or the parent of a fork, left open: recorded before anything else is (LOG-17, RESUME-6).
     closings: Vec<EventFrame>,
     controller: Option<Controller>,
     turn: Option<ActiveTurn>,
@@ -180,6 +181,7 @@ impl Stepping<'_> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Created { cause, header } => self.created(&cause, header),
+            Input::Settle => self.record_closings(),
             Input::Attached {
                 conn,
                 answers,
@@ -236,11 +238,17 @@ impl Stepping<'_> {
                 self.accept(&cause, Accepted::Done {});
             }
             Op::SessionConfigure { mode } => self.configure(&cause, mode),
+            Op::SessionRename { title } => self.rename(&cause, &title),
+            Op::SessionRelocate { cwd } => self.relocate(&cause, cwd),
             Op::SessionClose {} => self.close(cause),
             Op::SessionNew(_)
             | Op::SessionResume(_)
             | Op::SessionList(_)
-            | Op::SessionRead { .. } => self.reject(
+            | Op::SessionRead { .. }
+            | Op::SessionFork { .. }
+            | Op::SessionArchive {}
+            | Op::SessionUnarchive {}
+            | Op::SessionDelete {} => self.reject(
                 &cause,
                 WireError::new(
                     ErrorCode::Invalid,
@@ -354,6 +362,24 @@ impl Stepping<'_> {
             };
             self.record(None, None, Event::SessionChanged(change));
             // A tightened policy must not be lost with the power.
+            self.step.sync = Sync::Synced;
+        }
+        self.accept(cause, Accepted::Done {});
+    }
+
+    /// This run goes on where it works; the next one begins there.
+    fn relocate(&mut self, cause: &Cause, cwd: String) {
+        if !Path::new(&cwd).is_absolute() {
+            let error = WireError::new(ErrorCode::Invalid, "`cwd` must be an absolute path");
+            return self.reject(cause, error);
+        }
+        let header = self.core.standing.header.as_ref();
+        if header.is_none_or(|header| header.cwd != cwd) {
+            let change = SessionChanged {
+                cwd: Some(cwd),
+                ..Default::default()
+            };
+            self.record(None, None, Event::SessionChanged(change));
             self.step.sync = Sync::Synced;
         }
         self.accept(cause, Accepted::Done {});

@@ -1,7 +1,9 @@
 //! The engine: connections in front, one actor a session behind.
 
 mod connection;
+mod forking;
 mod opening;
+mod shelf;
 
 use std::{
     collections::HashMap,
@@ -14,6 +16,7 @@ use std::{
     time::Duration,
 };
 
+use sessiond_index::Index;
 use sessiond_log::Store;
 use sessiond_protocol::{PersistenceState, SessionId, Workspace};
 use sessiond_wire::{Connection, pair};
@@ -28,6 +31,9 @@ use crate::{
 /// Commands that may wait for one session's actor. It takes each at once, but while it replays to
 /// a slow reader; a client that sends more than this meanwhile is answered `queue_full`.
 const INBOX: usize = 64;
+
+/// How long a process that ends waits for the index to take in its last notes.
+const INDEX_FLUSH: Duration = Duration::from_millis(100);
 
 /// What the engine must know of the world around it. The engine itself opens no file of the user.
 pub trait Environment: Send + Sync + 'static {
@@ -62,6 +68,7 @@ pub struct Engine {
 
 struct Inner {
     config: EngineConfig,
+    index: Index,
     sessions: Mutex<HashMap<SessionId, mpsc::Sender<Command>>>,
     /// How many sessions are open; [`Engine::drain`] waits for none.
     open: watch::Sender<usize>,
@@ -100,6 +107,7 @@ impl Engine {
         let (sessions, connections) = (Mutex::default(), AtomicU64::new(0));
         Self {
             inner: Arc::new(Inner {
+                index: Index::open(&config.store),
                 config,
                 sessions,
                 open,
@@ -125,7 +133,13 @@ impl Engine {
         let mut open = self.inner.open.subscribe();
         let empty = tokio::time::timeout(Self::DRAIN, open.wait_for(|open| *open == 0)).await;
         match empty {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                // So that the next list need not read what was noted. Late notes are no loss.
+                let index = self.inner.index.clone();
+                let flushed = tokio::task::spawn_blocking(move || index.flush());
+                let _late = tokio::time::timeout(INDEX_FLUSH, flushed).await;
+                Ok(())
+            }
             Err(_) => Err(DrainTimeout {
                 open: *self.inner.open.borrow(),
             }),

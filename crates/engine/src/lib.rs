@@ -22,6 +22,7 @@
 
 mod actor;
 mod agent;
+mod audit;
 mod catalog;
 mod core;
 mod engine;

@@ -55,7 +55,7 @@ pub(crate) fn to_frame(session: SessionId, record: &Record) -> EventFrame {
             item: data.item,
             cause: data.cause.map(Cow::into_owned),
             at,
-            event: data.event.into_owned(),
+            event: of_session(session, data.event.into_owned()),
         },
         Err(_) => {
             let value = serde_json::json!({ "type": record.kind });
@@ -71,6 +71,15 @@ pub(crate) fn to_frame(session: SessionId, record: &Record) -> EventFrame {
             }
         }
     }
+}
+
+/// The header that a fork shares with its parent names the parent; its readers know it by its own
+/// id everywhere.
+fn of_session(session: SessionId, mut event: Event) -> Event {
+    if let Event::SessionOpened(header) = &mut event {
+        header.id = session;
+    }
+    event
 }
 
 /// What a client is told of a damaged place.
@@ -96,7 +105,9 @@ pub(crate) fn damage_frame(session: SessionId, damage: &Damage) -> EventFrame {
 /// A failure of the log as a client gets it.
 pub(crate) fn log_error(error: &LogError) -> WireError {
     let code = match error {
-        LogError::InvalidSubject | LogError::Exists(_) => ErrorCode::Invalid,
+        LogError::InvalidSubject | LogError::Exists(_) | LogError::NoRecord { .. } => {
+            ErrorCode::Invalid
+        }
         LogError::NotFound(_) => ErrorCode::NotFound,
         LogError::Busy { .. } => ErrorCode::Busy,
         LogError::Fenced(_) => ErrorCode::LeaseLost,

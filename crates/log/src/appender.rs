@@ -1,5 +1,7 @@
 //! The disk side of a writer: segments, lines, syncs. Runs on a thread of the pool.
 
+mod repair;
+
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
@@ -12,8 +14,8 @@ use crate::header::{Header, Sealed, Tail};
 use crate::layout::{SESSIONS, SegmentName};
 use crate::lease::Held;
 use crate::line::{Crc, Envelope, decode};
+use crate::lineage::Parent;
 use crate::reader::{Carry, segments};
-use crate::record::SEGMENT_KIND;
 use crate::scan::{Scan, Torn};
 use crate::writer::{Durability, Job, Waiting};
 
@@ -30,6 +32,7 @@ const UNSYNCED_BYTES: usize = 1024 * 1024;
 pub(crate) struct Base {
     tail: Option<Tail>,
     torn: Option<Torn>,
+    parent: Option<Parent>,
     last_number: u32,
     epoch: u64,
     carry: Option<Carry>,
@@ -42,8 +45,11 @@ impl Base {
         Self {
             tail: scan.tail.clone(),
             torn: scan.torn.clone(),
+            parent: scan.parent.clone(),
             last_number: scan.last_number,
-            epoch: scan.highest_epoch + 1,
+            // A segment without a header may be a rival's claim on its way, whose epoch is not to
+            // be seen yet; it is at most the segment's number (LOG-7).
+            epoch: scan.highest_epoch.max(scan.last_number.into()) + 1,
             carry,
             next_seq: scan.next_seq,
             newer: scan.newer,
@@ -70,6 +76,7 @@ pub(crate) struct Appender {
     epoch: u64,
     last_number: u32,
     torn: Option<Torn>,
+    parent: Option<Parent>,
     /// Where the log durably ends.
     durable: Option<Tail>,
     open: Option<Open>,
@@ -96,6 +103,7 @@ impl Appender {
             epoch: base.epoch,
             last_number: base.last_number,
             torn: base.torn,
+            parent: base.parent,
             durable: base.tail,
             open: None,
             settled: false,
@@ -144,6 +152,13 @@ impl Appender {
         self.sync()?;
         self.open = None;
         Ok(())
+    }
+
+    /// Seals the segment, so that nothing is written behind what it holds now; answers the last
+    /// seq that is durable.
+    pub(crate) fn cut(&mut self) -> Result<u64, LogError> {
+        self.close()?;
+        Ok(self.durable.as_ref().map_or(0, |tail| tail.seq))
     }
 
     /// Leaves to the next writer what was acknowledged; answers who is to hear of the failure.
@@ -213,7 +228,7 @@ impl Appender {
             return Ok(());
         };
         if !self.buffer.is_empty() {
-            let path = self.held.home.segment(&name_of(&open.header));
+            let path = self.held.home.segment(&open.header.name().to_string());
             write_whole(open.file.as_mut(), &self.buffer).doing("write", &path)?;
             open.length += self.buffer.len() as u64;
         }
@@ -247,7 +262,7 @@ impl Appender {
         if let Some(open) = &mut self.open {
             let home = &self.held.home;
             let fs = self.held.store.fs();
-            let path = home.segment(&name_of(&open.header));
+            let path = home.segment(&open.header.name().to_string());
             open.file.sync().doing("sync", &path)?;
             if open.is_new {
                 sync_dir(fs, &home.log())?;
@@ -291,11 +306,8 @@ impl Appender {
         self.seal()?;
         let log = held.home.log();
         fs.make_dir(&log).doing("create", &log)?;
-        let number = self.last_number + 1;
-        let after = self.durable.clone();
-        let mut header = Header::new(held.subject.clone(), number, self.epoch, after);
-        header.torn = self.sealed()?;
-        let path = held.home.segment(&name_of(&header));
+        let header = self.next_header()?;
+        let path = held.home.segment(&header.name().to_string());
         let file = match fs.create(&path) {
             // Somebody else claimed it.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
@@ -303,39 +315,50 @@ impl Appender {
             }
             other => other.doing("create", &path)?,
         };
-        self.last_number = number;
+        self.last_number = header.number;
         self.carries = true;
-        let data = serde_json::to_string(&header).map_err(io::Error::other);
-        let data = data.doing("write", &path)?;
-        let (epoch, prev, kind) = (self.epoch, Crc::default(), SEGMENT_KIND);
-        let envelope = Envelope {
-            seq: None,
-            epoch,
-            prev,
-            at,
-            kind,
-            data: &data,
-        };
-        let prev = envelope.encode(&mut self.buffer);
+        self.enter(file, header, at)?;
+        // A rival without the same lock may have claimed a segment of another first seq.
+        self.fence()
+    }
+
+    /// The header that continues what is durable.
+    fn next_header(&self) -> Result<Header, LogError> {
+        let (number, after) = (self.last_number + 1, self.durable.clone());
+        let mut header = Header::new(self.held.subject.clone(), number, self.epoch, after);
+        header.torn = self.sealed()?;
+        header.parent.clone_from(&self.parent);
+        Ok(header)
+    }
+
+    /// Goes on in `file`: encodes its header, and the lines that an earlier writer had
+    /// acknowledged.
+    fn enter(
+        &mut self,
+        file: Box<dyn AppendFile>,
+        header: Header,
+        at: &str,
+    ) -> Result<(), LogError> {
+        let prev = header.encode(at, &mut self.buffer)?;
+        let (length, is_new) = (0, true);
         self.open = Some(Open {
             file,
             header,
-            length: 0,
+            length,
             prev,
-            is_new: true,
+            is_new,
         });
         self.encode_carried();
-        // A rival without the same lock may have claimed a segment of another first seq.
-        self.fence()
+        Ok(())
     }
 
     /// Whether a newer segment than the ones known exists: then another writer does, too.
     fn fence(&self) -> Result<(), LogError> {
         let names = segments(self.held.store.fs(), &self.held.home)?;
-        let own = self.open.as_ref().map(|o| name_of(&o.header));
+        let own = self.open.as_ref().map(|o| o.header.name());
         let rival = |n: &&SegmentName| {
             n.number > self.last_number
-                || (own.is_some() && n.number == self.last_number && own != Some(n.to_string()))
+                || (own.is_some() && n.number == self.last_number && own != Some(**n))
         };
         match names.iter().find(rival) {
             Some(_) => Err(LogError::Fenced(self.held.subject.clone())),
@@ -433,14 +456,6 @@ impl Appender {
 
 fn sync_dir(fs: &dyn crate::fs::Fs, path: &Path) -> Result<(), LogError> {
     fs.sync_dir(path).doing("sync", path)
-}
-
-fn name_of(header: &Header) -> String {
-    SegmentName {
-        number: header.number,
-        first_seq: header.first_seq,
-    }
-    .to_string()
 }
 
 /// Seq of a line that this process encoded.

@@ -23,11 +23,29 @@ struct Reference {
     blob: BlobName,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct BlobName {
-    name: String,
-    key: String,
-    bytes: u64,
+/// How a record names a blob.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BlobName {
+    pub(crate) name: String,
+    pub(crate) key: String,
+    pub(crate) bytes: u64,
+}
+
+impl BlobName {
+    /// The blob that the data of a line names, if it names one that can be a file.
+    pub(crate) fn parse(data: &str) -> Option<Self> {
+        if !is_reference(data) {
+            return None;
+        }
+        let Reference { blob } = serde_json::from_str(data).ok()?;
+        is_blob_name(&blob.name).then_some(blob)
+    }
+}
+
+/// Whether `name` is that of a blob: a keyed BLAKE3 in lower-case hexadecimal digits.
+pub(crate) fn is_blob_name(name: &str) -> bool {
+    let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    name.len() == blake3::OUT_LEN * 2 && name.bytes().all(is_digit)
 }
 
 /// Whether the data of a line names a blob.
@@ -85,16 +103,9 @@ impl Blobs {
 
     /// The data that `reference` names; `None` when it is missing or another.
     pub(crate) fn load(&self, reference: &str) -> Result<Option<String>, LogError> {
-        let Ok(Reference { blob }) = serde_json::from_str::<Reference>(reference) else {
+        let Some(blob) = BlobName::parse(reference) else {
             return Ok(None);
         };
-        let digits = blob
-            .name
-            .bytes()
-            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        if !digits || blob.name.len() != blake3::OUT_LEN * 2 {
-            return Ok(None);
-        }
         let Some(key) = self.keys.get(&blob.key)? else {
             return Ok(None);
         };

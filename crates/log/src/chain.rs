@@ -14,6 +14,8 @@ pub(crate) struct Found {
     pub(crate) bytes: u64,
     /// `None` when it cannot be read.
     pub(crate) header: Option<Header>,
+    /// Version of its first line.
+    pub(crate) version: u64,
 }
 
 /// A segment of the log and the number of its bytes that count; `None`: all of them.

@@ -36,6 +36,14 @@ pub enum LogError {
     /// There is a log of this id already.
     #[error("session {0} exists already")]
     Exists(Subject),
+    /// The log has no such record on stable storage.
+    #[error("session {subject} has no record {seq}")]
+    NoRecord {
+        /// The log.
+        subject: Subject,
+        /// The number that was asked for.
+        seq: u64,
+    },
     /// Somebody else writes this log (LOG-7).
     #[error("session {subject} is in use{}", by(holder.as_deref()))]
     Busy {
@@ -63,6 +71,14 @@ pub enum LogError {
         /// The reason.
         why: String,
     },
+    /// What was to be imported is no whole export; nothing of it was taken.
+    #[error("not a whole export: {why} (at byte {offset})")]
+    BadExport {
+        /// Where the broken part begins.
+        offset: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// Too much waits to be written; nothing of this batch was taken.
     #[error("the log's queue is full")]
     QueueFull,
@@ -88,10 +104,12 @@ impl LogError {
             Self::InvalidRecord(_) => "invalid_record",
             Self::NotFound(_) => "not_found",
             Self::Exists(_) => "exists",
+            Self::NoRecord { .. } => "no_record",
             Self::Busy { .. } => "busy",
             Self::Fenced(_) => "fenced",
             Self::TooNew { .. } => "too_new",
             Self::UnsafeRoot { .. } => "unsafe_root",
+            Self::BadExport { .. } => "bad_export",
             Self::QueueFull => "queue_full",
             Self::Closed => "closed",
             Self::WriterExists => "writer_exists",

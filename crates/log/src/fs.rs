@@ -9,6 +9,7 @@ mod facts;
 mod fault;
 mod memory;
 mod real;
+mod tree;
 
 use std::fmt::Debug;
 use std::io;
@@ -21,6 +22,7 @@ pub use fault::{Fault, FaultFs, Repeat};
 pub use memory::MemoryFs;
 pub use real::RealFs;
 pub(crate) use real::system_text;
+pub(crate) use tree::{remove_tree, tree_bytes};
 
 /// What a name in the store stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +86,16 @@ pub trait Fs: Send + Sync + Debug {
     fn sync_file(&self, path: &Path) -> io::Result<()>;
     /// Cuts a file to `bytes`. Not durable before [`Fs::sync_file`].
     fn truncate(&self, path: &Path, bytes: u64) -> io::Result<()>;
-    /// Gives a file another name, replacing what is there.
+    /// Opens a file that exists for appending.
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>>;
+    /// Gives a file or directory another name, replacing a file or an empty directory there.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file one more name; fails when that exists, or on another file system.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes the name of a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
     /// Tries to lock a file for the life of the answer; `None` while somebody else holds it.
     fn lock(&self, path: &Path, mode: LockMode) -> io::Result<Option<Box<dyn Lock>>>;
 }

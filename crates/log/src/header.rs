@@ -1,10 +1,17 @@
 //! The first line of a segment: the claim of an epoch, and the link to the segment before.
 
+use std::io;
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::line::Line;
+use crate::error::{Doing, LogError};
+use crate::layout::SegmentName;
+use crate::line::{Crc, Envelope, Line};
+use crate::lineage::Parent;
 use crate::record::SEGMENT_KIND;
+use crate::scan::Damage;
 use crate::subject::Subject;
 
 /// Format of segments that this program writes.
@@ -31,6 +38,12 @@ pub(crate) struct Header {
     /// The torn tail that was cut from the segment before (LOG-4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) torn: Option<Sealed>,
+    /// The log whose segments come before those of this one; said again in each of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<Parent>,
+    /// Broken places before this segment that a repair has taken note of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) repaired: Vec<Damage>,
 }
 
 /// The valid end of a segment.
@@ -60,6 +73,7 @@ impl Header {
     pub(crate) fn new(session: Subject, number: u32, epoch: u64, after: Option<Tail>) -> Self {
         let first_seq = after.as_ref().map_or(0, |tail| tail.seq) + 1;
         let (format, segment, checkpoint, torn) = (FORMAT, Uuid::now_v7(), (), None);
+        let (parent, repaired) = (None, Vec::new());
         Self {
             format,
             segment,
@@ -70,7 +84,33 @@ impl Header {
             after,
             checkpoint,
             torn,
+            parent,
+            repaired,
         }
+    }
+
+    /// Name of the file that begins with it.
+    pub(crate) fn name(&self) -> SegmentName {
+        SegmentName {
+            number: self.number,
+            first_seq: self.first_seq,
+        }
+    }
+
+    /// Appends the header's line; its checksum is the next line's `prev`.
+    pub(crate) fn encode(&self, at: &str, out: &mut Vec<u8>) -> Result<Crc, LogError> {
+        let path = PathBuf::from(self.name().to_string());
+        let data = serde_json::to_string(self).map_err(io::Error::other);
+        let data = data.doing("encode the header of", &path)?;
+        let envelope = Envelope {
+            seq: None,
+            epoch: self.epoch,
+            prev: Crc::default(),
+            at,
+            kind: SEGMENT_KIND,
+            data: &data,
+        };
+        Ok(envelope.encode(out))
     }
 
     /// The header that `line` is, if it is one.

@@ -74,6 +74,28 @@ impl Keyring {
         Ok(key)
     }
 
+    /// The text that `keys/blob-<id>` holds, for an export.
+    pub(crate) fn text_of(&self, id: &str) -> Result<Option<String>, LogError> {
+        let key = self.get(id)?;
+        Ok(key.map(|key| blake3::Hash::from_bytes(key).to_hex().to_string()))
+    }
+
+    /// Takes in a key of another store; whether `text` is the key of `id`.
+    pub(crate) fn adopt(&self, id: &str, text: &[u8]) -> Result<bool, LogError> {
+        let Ok(key) = blake3::Hash::from_hex(text) else {
+            return Ok(false);
+        };
+        // The id is made of the key, so nobody can put another key in the place of one.
+        if id_of(&key) != id {
+            return Ok(false);
+        }
+        if self.get(id)?.is_none() {
+            self.make_dir()?;
+            self.put(&key_path(id), &format!("{}\n", key.to_hex()))?;
+        }
+        Ok(true)
+    }
+
     fn stored_current(&self) -> Result<Option<(String, Key)>, LogError> {
         let Some(id) = self.text(&current_path())? else {
             return Ok(None);
@@ -109,27 +131,30 @@ impl Keyring {
             random.update(Uuid::new_v4().as_bytes());
         }
         let key = random.finalize();
-        let id = blake3::derive_key("sessiond blob key id 1", key.as_bytes());
-        let id: String = blake3::Hash::from_bytes(id)
-            .to_hex()
-            .chars()
-            .take(ID_DIGITS)
-            .collect();
-        self.fs
-            .make_dir(Path::new(KEYS))
-            .doing("create", Path::new(KEYS))?;
-        self.fs
-            .sync_dir(Path::new(""))
-            .doing("sync", Path::new(""))?;
+        let id = id_of(&key);
+        self.make_dir()?;
         let key_text = format!("{}\n", key.to_hex());
         self.put(&key_path(&id), &key_text)?;
         self.put(&current_path(), &format!("{id}\n"))?;
         Ok((id, *key.as_bytes()))
     }
 
+    fn make_dir(&self) -> Result<(), LogError> {
+        self.fs
+            .make_dir(Path::new(KEYS))
+            .doing("create", Path::new(KEYS))?;
+        self.fs.sync_dir(Path::new("")).doing("sync", Path::new(""))
+    }
+
     fn put(&self, path: &Path, text: &str) -> Result<(), LogError> {
         replace(self.fs.as_ref(), path, text.as_bytes(), Replace::Durable).doing("write", path)
     }
+}
+
+fn id_of(key: &blake3::Hash) -> String {
+    let id = blake3::derive_key("sessiond blob key id 1", key.as_bytes());
+    let digits = blake3::Hash::from_bytes(id).to_hex();
+    digits.chars().take(ID_DIGITS).collect()
 }
 
 fn key_path(id: &str) -> PathBuf {

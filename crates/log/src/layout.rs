@@ -7,7 +7,10 @@ use crate::subject::Subject;
 
 pub(crate) const STORE: &str = "STORE";
 pub(crate) const SESSIONS: &str = "sessions";
+pub(crate) const ARCHIVE: &str = "archive";
 pub(crate) const OPEN: &str = "open";
+pub(crate) const AUDIT: &str = "audit";
+pub(crate) const TRASH: &str = "trash";
 pub(crate) const KEYS: &str = "keys";
 
 /// The directory of one session.
@@ -19,11 +22,18 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn of(subject: &Subject) -> Self {
-        let name = subject.as_ref();
-        Self {
-            root: Path::new(SESSIONS).join(name),
-            open: Path::new(OPEN).join(name),
-        }
+        Self::at(Path::new(SESSIONS).join(subject.as_ref()), subject)
+    }
+
+    /// Of a session that is put away.
+    pub(crate) fn archived(subject: &Subject) -> Self {
+        Self::at(Path::new(ARCHIVE).join(subject.as_ref()), subject)
+    }
+
+    /// Of a session that lies in the directory `root`.
+    pub(crate) fn at(root: PathBuf, subject: &Subject) -> Self {
+        let open = Path::new(OPEN).join(subject.as_ref());
+        Self { root, open }
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -62,14 +62,23 @@ impl State {
 
 impl Lease {
     pub(crate) fn take(store: Store, subject: Subject, owner: Owner) -> Result<Self, LogError> {
-        let home = Home::of(&subject);
+        let lock = wait_for_lock(&store, &subject, &Home::of(&subject))?;
+        Self::with_lock(store, subject, owner, lock)
+    }
+
+    /// The lease that `lock`, which is on the lock file of the log, stands for.
+    pub(crate) fn with_lock(
+        store: Store,
+        subject: Subject,
+        owner: Owner,
+        lock: Box<dyn Lock>,
+    ) -> Result<Self, LogError> {
         // Empty when nobody writes, it is easily left out of a copy of the store.
         store
             .fs()
             .make_dir(OPEN.as_ref())
             .doing("create", OPEN.as_ref())?;
-        let lock = wait_for_lock(&store, &subject, &home)?;
-        let state = Mutex::default();
+        let (home, state) = (Home::of(&subject), Mutex::default());
         let held = Held {
             store,
             subject,
@@ -144,6 +153,21 @@ impl Lease {
         Ok(Writer::new(shared))
     }
 
+    /// What the next writer starts from, when none is at work. Forgets the last scan: what is
+    /// done now changes the log.
+    pub(crate) fn idle(&mut self) -> Result<Option<Carry>, LogError> {
+        let mut state = self.held.state();
+        if state.has_writer() {
+            return Err(LogError::WriterExists);
+        }
+        state.base = None;
+        Ok(state.carry.clone())
+    }
+
+    pub(crate) fn held(&self) -> &Arc<Held> {
+        &self.held
+    }
+
     /// Says in the owner record what the holder is about to do. The record is replaced, not
     /// synced: it informs, the lock decides.
     ///
@@ -164,6 +188,13 @@ impl Lease {
 impl Held {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The writer that is at work, if any, and what a failed one left behind.
+    pub(crate) fn progress(&self) -> (Option<Arc<Shared>>, Option<Carry>) {
+        let state = self.state();
+        let writer = state.writer.upgrade().filter(|w| !w.is_finished());
+        (writer, state.carry.clone())
     }
 
     /// The fence: whether the lock file still is the one that is locked.
@@ -201,12 +232,14 @@ fn wait_for_lock(store: &Store, subject: &Subject, home: &Home) -> Result<Box<dy
     let path = home.lock();
     let start = Instant::now();
     loop {
-        if let Some(lock) = store
-            .fs()
-            .lock(&path, LockMode::Exclusive)
-            .doing("lock", &path)?
-        {
-            return Ok(lock);
+        match store.fs().lock(&path, LockMode::Exclusive) {
+            Ok(Some(lock)) => return Ok(lock),
+            Ok(None) => {}
+            // It was archived or removed while this waited.
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return Err(LogError::NotFound(subject.clone()));
+            }
+            Err(error) => return Err(error).doing("lock", &path),
         }
         let holder = store.recorded_holder(home)?;
         // No record: the holder is just coming or just going.

@@ -6,7 +6,12 @@
 //! Anybody may [`Store::read`] a log; a [`Scan`] is its records and all that is wrong with it.
 //!
 //! What it is not: it knows no protocol, no session state and no clock. The kind, the time and the
-//! data of a record are texts that the caller gives. It keeps no index, and it repairs nothing.
+//! data of a record are texts that the caller gives. It keeps no index, and it brings nothing back
+//! that is lost: a [`Lease::repair`] takes note of damage, it does not undo it.
+//!
+//! Besides, a store looks after whole logs: [`Store::verify`], [`Lease::fork`],
+//! [`Store::archive`], [`Store::trash`], [`Store::export`] and [`Store::import`], [`Store::gc`],
+//! and the [`Store::audit`] of what was decided about them.
 //!
 //! # Invariants
 //!
@@ -18,6 +23,8 @@
 //!   under a new epoch, and seals a torn end before it.
 //! - Bytes that were once a line are never changed. Damage stays where it is and is reported; the
 //!   records after it count.
+//! - What is made of another log (a fork, an import) appears whole or not at all, and owes it
+//!   nothing afterwards: files they share are never written again.
 //! - A failure poisons its writer for ever. A holder whose lock was replaced appends nothing.
 //! - The disk is reached through [`fs::Fs`] alone, and no link below the root is followed.
 //!
@@ -47,15 +54,23 @@
 //! ```
 
 mod appender;
+mod archive;
+mod audit;
 mod blob;
 mod chain;
 mod error;
+mod export;
+mod fork;
 pub mod fs;
+mod gc;
 mod header;
+mod import;
 mod keyring;
 mod layout;
 mod lease;
 mod line;
+mod lineage;
+mod nursery;
 mod owner;
 mod piece;
 mod pool;
@@ -64,16 +79,23 @@ mod record;
 mod scan;
 mod store;
 mod subject;
+mod survey;
+mod verify;
 mod walk;
 mod writer;
 
 pub use appender::SEGMENT_BYTES;
+pub use archive::{Content, Tombstone};
+pub use audit::{AuditEntry, Verdict};
 pub use blob::INLINE_BYTES;
 pub use error::LogError;
+pub use gc::{Sweep, Swept};
 pub use lease::Lease;
+pub use lineage::Parent;
 pub use owner::{Holder, HolderState, Owner};
 pub use record::{NewRecord, Record, RecordView};
 pub use scan::{Damage, DamageReason, Scan, Span, Torn};
 pub use store::Store;
 pub use subject::Subject;
+pub use verify::{Health, Report};
 pub use writer::{Appended, Durability, QUEUE_BYTES, Ticket, Writer};

@@ -7,10 +7,12 @@ use crate::fs::Fs;
 use crate::header::{FORMAT, HEADER_BYTES, Header, Tail};
 use crate::layout::{Home, SegmentName};
 use crate::line::VERSION;
+use crate::lineage::{self, Parent};
 use crate::piece::{first_piece, pieces};
 use crate::record::{Record, RecordView};
 use crate::scan::{Damage, DamageReason, Scan};
 use crate::subject::Subject;
+use crate::survey::Survey;
 use crate::walk::{IsLast, Walk};
 
 /// How much of a segment a look at the first record reads: the header and one longest line.
@@ -53,6 +55,26 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(RecordView<'_>),
     ) -> Result<Scan, LogError> {
         let mut walk = Walk::new(self.blobs, visit);
+        self.walk(carry, &mut walk)?;
+        walk.finish()
+    }
+
+    /// A scan without the records, and the files that hold those up to `until`.
+    pub(crate) fn survey(
+        &self,
+        carry: Option<&Carry>,
+        until: u64,
+    ) -> Result<(Scan, Survey), LogError> {
+        let mut ignore = |_: RecordView<'_>| ();
+        let mut walk = Walk::new(self.blobs, &mut ignore);
+        walk.survey = Some(Survey::until(until));
+        self.walk(carry, &mut walk)?;
+        let survey = walk.survey.take();
+        let survey = survey.unwrap_or_else(|| Survey::until(until));
+        Ok((walk.finish()?, survey))
+    }
+
+    fn walk(&self, carry: Option<&Carry>, walk: &mut Walk<'_>) -> Result<(), LogError> {
         let mut chain = self.chain(&mut walk.scan)?;
         match carry.map(|c| &c.tail) {
             Some(Some(tail)) => chain.end_at(tail),
@@ -78,7 +100,7 @@ impl Reader<'_> {
         if let Some(carry) = carry {
             walk.carried(&carry.lines);
         }
-        walk.finish()
+        Ok(())
     }
 
     /// The records as well.
@@ -124,15 +146,30 @@ impl Reader<'_> {
         let mut files = Vec::new();
         for name in segments(self.fs, self.home)? {
             scan.last_number = name.number;
-            if let Some(found) = self.look(name, scan)? {
-                files.push(found);
+            files.extend(self.look(name)?);
+        }
+        scan.parent = Parent::of(self.subject, &files);
+        let (files, strangers) = lineage::part(self.subject, scan.parent.as_ref(), files);
+        // A file of another log, or under another's name.
+        scan.damage.extend(strangers.into_iter().map(|file| Damage {
+            segment: file.name.to_string(),
+            offset: 0,
+            length: file.bytes,
+            after_seq: 0,
+            reason: DamageReason::Envelope,
+        }));
+        for file in &files {
+            let Some(header) = &file.header else { continue };
+            scan.highest_epoch = scan.highest_epoch.max(header.epoch);
+            if header.format > FORMAT || file.version > VERSION {
+                scan.saw_newer(header.format.max(file.version));
             }
         }
         Ok(Chain::of(files))
     }
 
-    /// Looks at the head of a segment file; `None` when it holds nothing of this log.
-    fn look(&self, name: SegmentName, scan: &mut Scan) -> Result<Option<Found>, LogError> {
+    /// Looks at the head of a segment file; `None` when it is empty.
+    fn look(&self, name: SegmentName) -> Result<Option<Found>, LogError> {
         let path = self.home.segment(&name.to_string());
         let bytes = self.fs.stat(&path).doing("look up", &path)?.bytes;
         if bytes == 0 {
@@ -141,35 +178,13 @@ impl Reader<'_> {
         }
         let head = self.fs.read(&path, 0..HEADER_BYTES).doing("read", &path)?;
         let line = first_piece(&head).and_then(|piece| piece.line.ok());
-        let Some(header) = line.as_ref().and_then(Header::parse) else {
-            return Ok(Some(Found {
-                name,
-                bytes,
-                header: None,
-            }));
-        };
-        if header.session != *self.subject || header.number != name.number {
-            // A file of another log, or under another's name.
-            let (segment, offset, length) = (name.to_string(), 0, bytes);
-            let (after_seq, reason) = (0, DamageReason::Envelope);
-            scan.damage.push(Damage {
-                segment,
-                offset,
-                length,
-                after_seq,
-                reason,
-            });
-            return Ok(None);
-        }
-        scan.highest_epoch = scan.highest_epoch.max(header.epoch);
+        let header = line.as_ref().and_then(Header::parse);
         let version = line.map_or(VERSION, |l| l.version);
-        if header.format > FORMAT || version > VERSION {
-            scan.saw_newer(header.format.max(version));
-        }
         Ok(Some(Found {
             name,
             bytes,
-            header: Some(header),
+            header,
+            version,
         }))
     }
 }

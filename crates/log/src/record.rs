@@ -97,7 +97,8 @@ impl NewRecord {
     }
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether `text` can stand in an envelope as it is.
+pub(crate) fn is_name(text: &str) -> bool {
     let plain = |b: u8| b.is_ascii_graphic() && b != b'"' && b != b'\\';
     text.len() <= LONGEST_NAME && text.bytes().all(plain)
 }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::header::Tail;
+use crate::lineage::Parent;
 use crate::record::Record;
 
 /// The result of reading a log as it is now.
@@ -23,6 +26,10 @@ pub struct Scan {
     pub highest_epoch: u64,
     /// The newest format or version found, when it is newer than this program's (LOG-11).
     pub newer: Option<u64>,
+    /// The log that this one was forked from (RESUME-9).
+    pub parent: Option<Parent>,
+    /// Places that a repair has taken note of (see [`crate::Report`]).
+    pub(crate) repaired: Vec<Damage>,
     /// Where the next segment continues.
     pub(crate) tail: Option<Tail>,
     /// Highest number of a segment file.
@@ -52,7 +59,7 @@ pub struct Torn {
 }
 
 /// A broken place of a log (LOG-3, LOG-4).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// Name of the file in the session's `log` directory.
     pub segment: String,
@@ -67,7 +74,8 @@ pub struct Damage {
 }
 
 /// What is wrong at a damaged place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DamageReason {
     /// No line, or a checksum that does not hold.
     Checksum,
@@ -85,6 +93,8 @@ pub enum DamageReason {
     Missing,
     /// The blob that the record names is missing, unreadable or another.
     Blob,
+    /// An unfinished end that a repair left out. A scan shows one as [`Scan::torn`].
+    Torn,
 }
 
 impl DamageReason {
@@ -100,6 +110,7 @@ impl DamageReason {
             Self::Epoch => "epoch",
             Self::Missing => "missing",
             Self::Blob => "blob",
+            Self::Torn => "torn",
         }
     }
 }

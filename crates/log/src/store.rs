@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Audit;
 use crate::blob::Blobs;
 use crate::error::{Doing, LogError, found};
 use crate::fs::{FileKind, Fs, LockMode, MemoryFs, RealFs, Replace, replace};
@@ -35,6 +36,7 @@ struct Inner {
     root: PathBuf,
     keys: Arc<Keyring>,
     pool: Arc<Pool>,
+    audit: Audit,
 }
 
 /// Content of the file `STORE`.
@@ -70,6 +72,7 @@ impl Store {
                 root,
                 keys,
                 pool,
+                audit: Audit::default(),
             }),
         })
     }
@@ -96,6 +99,7 @@ impl Store {
                 root,
                 keys,
                 pool,
+                audit: Audit::default(),
             }),
         }
     }
@@ -183,13 +187,11 @@ impl Store {
     /// Takes the lease of a new log. Its first append makes it a log.
     ///
     /// # Errors
-    /// [`LogError::Exists`], [`LogError::Busy`], [`LogError::TooNew`] for a store of a newer
-    /// format, [`LogError::Io`].
+    /// [`LogError::Exists`], also in the archive; [`LogError::Busy`], [`LogError::TooNew`] for a
+    /// store of a newer format, [`LogError::Io`].
     pub fn create(&self, subject: &Subject, owner: &Owner) -> Result<Lease, LogError> {
         self.prepare()?;
-        if self.exists(subject)? {
-            return Err(LogError::Exists(subject.clone()));
-        }
+        self.vacant(subject)?;
         let home = Home::of(subject);
         self.fs()
             .make_dir(home.root())
@@ -226,6 +228,14 @@ impl Store {
         &self.inner.pool
     }
 
+    pub(crate) fn keys(&self) -> &Keyring {
+        &self.inner.keys
+    }
+
+    pub(crate) fn audit_file(&self) -> &Audit {
+        &self.inner.audit
+    }
+
     pub(crate) fn blobs(&self, home: &Home) -> Blobs {
         let inner = &self.inner;
         Blobs::new(Arc::clone(&inner.fs), Arc::clone(&inner.keys), home.clone())
@@ -236,12 +246,20 @@ impl Store {
         subject: &Subject,
         read: impl FnOnce(Reader<'_>) -> Result<T, LogError>,
     ) -> Result<T, LogError> {
-        let home = Home::of(subject);
-        let blobs = self.blobs(&home);
+        self.with_reader_at(subject, &Home::of(subject), read)
+    }
+
+    pub(crate) fn with_reader_at<T>(
+        &self,
+        subject: &Subject,
+        home: &Home,
+        read: impl FnOnce(Reader<'_>) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        let blobs = self.blobs(home);
         read(Reader {
             fs: self.fs(),
             subject,
-            home: &home,
+            home,
             blobs: &blobs,
         })
     }
@@ -255,7 +273,7 @@ impl Store {
     }
 
     /// Makes the directories that every session needs, and the version file.
-    fn prepare(&self) -> Result<(), LogError> {
+    pub(crate) fn prepare(&self) -> Result<(), LogError> {
         let fs = self.fs();
         fs.make_root().doing("create", &self.inner.root)?;
         self.writable()?;
@@ -270,7 +288,7 @@ impl Store {
     }
 
     /// Whether this program may write here (LOG-11).
-    fn writable(&self) -> Result<(), LogError> {
+    pub(crate) fn writable(&self) -> Result<(), LogError> {
         let path = Path::new(STORE);
         let Some(bytes) = found(self.fs().read(path, 0..SMALL_FILE)).doing("read", path)? else {
             return Ok(());

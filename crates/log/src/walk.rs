@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
+use uuid::Uuid;
+
 use crate::blob::{self, Blobs};
 use crate::chain::Part;
 use crate::error::LogError;
@@ -11,6 +13,7 @@ use crate::line::{Crc, Fault, Line, VERSION};
 use crate::piece::{Piece, pieces};
 use crate::record::RecordView;
 use crate::scan::{Damage, DamageReason, Scan, Torn};
+use crate::survey::Survey;
 
 /// The walk over all segments of one log.
 pub(crate) struct Walk<'a> {
@@ -21,11 +24,15 @@ pub(crate) struct Walk<'a> {
     /// Records that may have been in broken bytes since `last_seq`.
     lost: u64,
     failure: Option<LogError>,
+    pub(crate) survey: Option<Survey>,
 }
 
 /// The walk within one segment.
 struct Place<'b> {
     name: String,
+    number: u32,
+    /// Id of the segment, as in its header.
+    segment: Option<Uuid>,
     epoch: Option<u64>,
     /// Checksum of the line before; `None` when that is broken.
     prev: Option<Crc>,
@@ -41,6 +48,7 @@ impl<'a> Walk<'a> {
             last_seq: 0,
             lost: 0,
             failure: None,
+            survey: None,
         }
     }
 
@@ -61,13 +69,17 @@ impl<'a> Walk<'a> {
                 length,
             });
         }
+        let header = part.found.header.as_ref();
         let mut place = Place {
             name,
+            number: part.found.name.number,
+            segment: header.map(|h| h.segment),
             epoch: None,
             prev: None,
             rest: list.into_iter().peekable(),
         };
-        if let Some(header) = &part.found.header {
+        if let Some(header) = header {
+            self.scan.repaired.extend_from_slice(&header.repaired);
             self.enter(&mut place, header.epoch, header.first_seq);
         }
         while let Some(piece) = place.rest.next() {
@@ -82,14 +94,17 @@ impl<'a> Walk<'a> {
             self.lost = self.lost.max(1);
         }
         if end > 0 {
-            let segment = part.found.header.as_ref().map(|h| h.segment);
-            let (number, seq) = (part.found.name.number, self.last_seq + self.lost);
+            let (segment, number) = (place.segment, place.number);
+            let seq = self.last_seq + self.lost;
             self.scan.tail = Some(Tail {
                 segment,
                 number,
                 seq,
                 length: end,
             });
+        }
+        if let Some(survey) = &mut self.survey {
+            survey.segment(part.found.name, end);
         }
     }
 
@@ -204,7 +219,17 @@ impl<'a> Walk<'a> {
         let before = self.last_seq;
         (self.last_seq, self.lost) = (seq, 0);
         self.scan.highest_epoch = self.scan.highest_epoch.max(line.epoch);
-        if !self.deliver(line, seq) {
+        if let Some(survey) = &mut self.survey {
+            survey.record(line, || Tail {
+                segment: place.segment,
+                number: place.number,
+                seq,
+                length: (piece.offset + piece.length) as u64,
+            });
+        }
+        if self.deliver(line, seq) {
+            self.survey.iter_mut().for_each(|s| s.records += 1);
+        } else {
             let (offset, length) = (piece.offset as u64, piece.length as u64);
             let (segment, reason) = (place.name.clone(), DamageReason::Blob);
             self.scan.damage.push(Damage {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
 
 use tokio::sync::{Notify, oneshot};
@@ -111,6 +111,7 @@ pub(crate) struct Shared {
 struct Queue {
     jobs: VecDeque<Job>,
     closing: Vec<oneshot::Sender<Answer<()>>>,
+    cutting: Vec<mpsc::Sender<Answer<u64>>>,
     bytes: u64,
     next_seq: u64,
     state: State,
@@ -134,6 +135,7 @@ impl Shared {
         let queue = Queue {
             jobs,
             closing,
+            cutting: Vec::new(),
             bytes: 0,
             next_seq,
             state,
@@ -203,6 +205,7 @@ impl Shared {
         queue.bytes = 0;
         let jobs = std::mem::take(&mut queue.jobs);
         let closing = std::mem::take(&mut queue.closing);
+        let cutting = std::mem::take(&mut queue.cutting);
         drop(queue);
         let rest = group.into_iter().chain(jobs).map(Job::into_waiting);
         for waiting in waiting.into_iter().chain(rest) {
@@ -211,7 +214,42 @@ impl Shared {
         for done in closing {
             let _ = done.send(Err(error.clone()));
         }
+        for done in cutting {
+            let _ = done.send(Err(error.clone()));
+        }
         self.room.notify_waiters();
+    }
+
+    /// Ends the segment after what is being written right now, and waits for that; answers the last
+    /// seq that is durable. `None` when this writer has ended.
+    pub(crate) fn cut(self: &Arc<Self>) -> Result<Option<u64>, LogError> {
+        let done = {
+            let mut queue = self.queue();
+            match &queue.state {
+                State::Failed(_) | State::Closed => return Ok(None),
+                State::Open | State::Closing => {}
+            }
+            let (sender, done) = mpsc::channel();
+            queue.cutting.push(sender);
+            self.schedule(queue);
+            done
+        };
+        // The pool drops no sender without an answer; a writer that closes meanwhile has ended.
+        done.recv().map_or(Ok(None), |answer| answer.map(Some))
+    }
+
+    /// Ends the segment when that is asked.
+    fn end_segment(&self, appender: Option<&mut Appender>) -> Result<(), LogError> {
+        let queue = self.queue();
+        let Some(appender) = appender.filter(|_| !queue.cutting.is_empty()) else {
+            return Ok(());
+        };
+        drop(queue);
+        let durable = appender.cut()?;
+        for done in std::mem::take(&mut self.queue().cutting) {
+            let _ = done.send(Ok(durable));
+        }
+        Ok(())
     }
 
     /// Closes the file when that is asked and nothing is left to write.
@@ -228,6 +266,7 @@ impl Shared {
         *slot = None;
         queue = self.queue();
         queue.state = State::Closed;
+        queue.cutting.clear();
         for done in std::mem::take(&mut queue.closing) {
             let _ = done.send(Ok(()));
         }
@@ -243,6 +282,7 @@ impl Work for Shared {
             Some(appender) => appender.append(&mut group),
             None => Err(LogError::Closed),
         };
+        let outcome = outcome.and_then(|()| self.end_segment(slot.as_mut()));
         if let Err(error) = outcome.and_then(|()| self.close(&mut slot)) {
             return self.poison(slot.take(), group, &error);
         }
@@ -250,7 +290,8 @@ impl Work for Shared {
         self.room.notify_waiters();
         let mut queue = self.queue();
         queue.scheduled = false;
-        let more = !queue.jobs.is_empty() || matches!(queue.state, State::Closing);
+        let asked = !queue.cutting.is_empty() || matches!(queue.state, State::Closing);
+        let more = !queue.jobs.is_empty() || asked;
         if more {
             self.schedule(queue);
         }

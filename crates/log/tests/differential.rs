@@ -8,8 +8,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sessiond_log::{INLINE_BYTES, Scan};
-use support::{Backend, log_dir, run, session_dir, subject};
+use sessiond_log::{INLINE_BYTES, Owner, Scan, Subject};
+use support::{Backend, append, lease, log_dir, run, subject};
 
 /// Reads every session directory that is named on stdin, one answer a line: one start of Python.
 const DRIVER: &str = "
@@ -72,10 +72,10 @@ fn ours(scan: &Scan) -> serde_json::Value {
     serde_json::json!([records, damage, torn, scan.next_seq])
 }
 
-/// A log of two segments with a blob, and broken variants of either segment.
-fn variants(source: &Backend) -> Vec<(String, PathBuf, Vec<u8>)> {
+/// Broken variants of each segment of a log.
+fn variants(source: &Backend, segments: Vec<PathBuf>) -> Vec<(String, PathBuf, Vec<u8>)> {
     let mut variants = Vec::new();
-    for (index, path) in source.segments().into_iter().enumerate() {
+    for (index, path) in segments.into_iter().enumerate() {
         let whole = source.bytes(&path);
         for length in (0..whole.len()).step_by(7) {
             let cut = whole[..length].to_vec();
@@ -118,28 +118,63 @@ fn variants(source: &Backend) -> Vec<(String, PathBuf, Vec<u8>)> {
 /// LOG-3, LOG-4
 #[test]
 fn an_independent_reader_agrees_on_every_broken_log() {
-    let directory = tempfile::tempdir().unwrap();
     let source = Backend::real();
     let large = "x".repeat(INLINE_BYTES);
     run(&source.store(), &[&["one"], &["two", &large], &["four"]]).unwrap();
     run(&source.store(), &[&["five"], &["six"]]).unwrap();
-    let mut cases = variants(&source);
+    let mut cases = variants(&source, source.segments());
     let first = source.segments().remove(0);
     cases.push(("whole".to_owned(), first.clone(), source.bytes(&first)));
+    assert!(cases.len() > 300 && first.starts_with(log_dir()));
+    agree(&source, &cases, &subject());
+}
+
+/// RESUME-9: a fork has segments of its parent, with headers that name that.
+#[test]
+fn an_independent_reader_agrees_on_every_broken_fork() {
+    let source = Backend::real();
+    let store = source.store();
+    run(&store, &[&["one"], &["two"]]).unwrap();
+    run(&store, &[&["three", "four"], &["five"]]).unwrap();
+    let child: Subject = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d11".parse().unwrap();
+    let parent = lease(&store).unwrap();
+    let fork = parent.fork(4, &child, &Owner::current()).unwrap();
+    append(&fork.writer().unwrap(), &["mine"]).unwrap();
+    let log = Path::new("sessions").join(child.as_ref()).join("log");
+    let mut names = source.fs.list(&log).unwrap();
+    names.sort();
+    let segments: Vec<_> = names.iter().map(|n| log.join(n)).collect();
+    assert_eq!(segments.len(), 4);
+    let mut cases = variants(&source, segments.clone());
+    cases.push((
+        "whole".to_owned(),
+        segments[0].clone(),
+        source.bytes(&segments[0]),
+    ));
+    let foreign = source.bytes(&segments[1]);
+    cases.push(("a strange segment".to_owned(), segments[0].clone(), foreign));
+    agree(&source, &cases, &child);
+}
+
+/// Both readers find the same in the log of `subject`, in each case with one file changed.
+fn agree(source: &Backend, cases: &[(String, PathBuf, Vec<u8>)], subject: &Subject) {
+    let directory = tempfile::tempdir().unwrap();
+    let session = Path::new("sessions").join(subject.as_ref());
+    let mut files = source.tree(Path::new("keys"));
+    files.extend(source.tree(&session));
     let mut roots = Vec::new();
     let mut expected = Vec::new();
     for (number, (_, changed, bytes)) in cases.iter().enumerate() {
         let root = directory.path().join(number.to_string());
-        for (path, content) in source.tree(Path::new("")) {
-            let target = root.join(&path);
+        for (path, content) in &files {
+            let target = root.join(path);
             std::fs::create_dir_all(target.parent().unwrap()).unwrap();
-            std::fs::write(target, if path == *changed { bytes } else { &content }).unwrap();
+            std::fs::write(target, if path == changed { bytes } else { content }).unwrap();
         }
         let store = sessiond_log::Store::open_real(&root).unwrap();
-        expected.push(ours(&store.read(&subject()).unwrap()));
-        roots.push(root.join(session_dir()));
+        expected.push(ours(&store.read(subject).unwrap()));
+        roots.push(root.join(&session));
     }
-    assert!(cases.len() > 300 && source.segments()[0].starts_with(log_dir()));
     for ((case, theirs), ours) in cases.iter().zip(theirs(&roots)).zip(expected) {
         for part in 1..4 {
             assert_eq!(theirs[part], ours[part], "{}", case.0);

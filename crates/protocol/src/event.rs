@@ -228,6 +228,9 @@ pub struct SessionChanged {
     /// The mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// The working directory, absolute, from the next resume on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 /// Who chose a title.
@@ -351,6 +354,14 @@ pub enum Marker {
     Grant {
         /// What.
         grant: Grant,
+    },
+    /// What came before is another session's, and so are its grants and its mode (RESUME-8): the
+    /// first record that a fork writes.
+    Fork {
+        /// The session it was forked from.
+        parent: SessionId,
+        /// The last event they share.
+        at: Cursor,
     },
     /// The agent's own record: its session id in its own store, or the like.
     Native {

@@ -35,6 +35,36 @@ pub enum Op {
         /// The mode's id.
         mode: String,
     },
+    /// Give the session a title of the user's choice, which no other overwrites.
+    #[serde(rename = "session.rename")]
+    SessionRename {
+        /// The title: its first line that is not blank, cut at [`crate::limits::TITLE_CHARS`].
+        title: String,
+    },
+    /// Say that the session's directory is another one now; resumes from now on work there. What
+    /// was recorded before stays as it is.
+    #[serde(rename = "session.relocate")]
+    SessionRelocate {
+        /// The working directory, absolute.
+        cwd: String,
+    },
+    /// Make a new session that begins with this one's history (RESUME-9). It rests: nobody is
+    /// attached to it. The receipt holds its view.
+    #[serde(rename = "session.fork")]
+    SessionFork {
+        /// The last event they share; the newest bookmark otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Cursor>,
+    },
+    /// Put a session that nobody holds away: lists leave it out, nothing of it is lost (LOG-10).
+    #[serde(rename = "session.archive")]
+    SessionArchive {},
+    /// Bring a session back from the archive.
+    #[serde(rename = "session.unarchive")]
+    SessionUnarchive {},
+    /// Move a session that nobody holds, archived or not, to the trash (LOG-12).
+    #[serde(rename = "session.delete")]
+    SessionDelete {},
     /// End the turns of a session and let go of it; it stays resumable.
     #[serde(rename = "session.close")]
     SessionClose {},
@@ -165,7 +195,7 @@ pub enum Queued {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Accepted {
-    /// new, resume: the session as it stands.
+    /// new, resume, fork: the session as it stands.
     Session(Box<SessionView>),
     /// start: the turn's id.
     Turn {

@@ -2,10 +2,10 @@
 //! keeps no history, so its size does not grow with the session's length.
 
 use crate::{
-    Content, Cursor, ErrorCode, Event, EventFrame, Finish, Grant, GrantEffect, Item, ItemId,
-    ItemKind, Marker, Outcome, RequestBody, RequestId, SessionChanged, SessionId, SessionOpened,
-    SubmissionId, Titler, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnId, TurnOutcome,
-    WireError,
+    Content, Cursor, ErrorCode, Event, EventFrame, Finish, ForkPoint, Grant, GrantEffect, Item,
+    ItemId, ItemKind, Marker, Outcome, RequestBody, RequestId, SessionChanged, SessionId,
+    SessionOpened, Start, SubmissionId, Titler, ToolCall, ToolContent, ToolStatus, TurnEnded,
+    TurnId, TurnOutcome, WireError,
 };
 
 /// An item that has begun and not ended.
@@ -66,6 +66,10 @@ pub struct Standing {
     pub cursor: Cursor,
     /// The header, clear, rewind or compaction in force.
     pub base: Cursor,
+    /// Where to resume, fork or rewind to: the header, or the newest end of a turn (SQEQ-5).
+    pub bookmark: Cursor,
+    /// The fork that this session is and that no record of it says yet.
+    pub unmarked_fork: Option<ForkPoint>,
     /// The active turn.
     pub active: Option<TurnId>,
     /// The turns that wait, in order.
@@ -82,7 +86,7 @@ impl Standing {
         let Some(cursor) = frame.cursor else { return };
         self.cursor = cursor;
         match &frame.event {
-            Event::SessionOpened(header) => self.opened(header, cursor),
+            Event::SessionOpened(header) => self.opened(header, frame.session, cursor),
             Event::SessionChanged(change) => self.changed(change),
             Event::TurnQueued { input } => {
                 if let Some(id) = frame.turn {
@@ -100,6 +104,7 @@ impl Standing {
                     .retain(|waiting| Some(waiting.id) != frame.turn);
             }
             Event::TurnEnded(_) => {
+                self.bookmark = cursor;
                 self.waiting
                     .retain(|waiting| Some(waiting.id) != frame.turn);
                 if self.active == frame.turn {
@@ -130,6 +135,13 @@ impl Standing {
                 self.grants.push(grant.clone());
                 self.policy += 1;
             }
+            Event::Marker(Marker::Fork { parent, at }) => {
+                self.forked(ForkPoint {
+                    session: *parent,
+                    at: *at,
+                });
+                self.unmarked_fork = None;
+            }
             Event::Marker(Marker::Native { .. })
             | Event::SessionClosed {}
             | Event::ItemDelta { .. }
@@ -140,16 +152,47 @@ impl Standing {
         }
     }
 
-    fn opened(&mut self, header: &SessionOpened, cursor: Cursor) {
+    fn opened(&mut self, header: &SessionOpened, session: SessionId, cursor: Cursor) {
         self.mode.clone_from(&header.mode);
-        self.header = Some(header.clone());
+        // A fork shares the header of its parent, and is not that one.
+        let id = session;
+        self.header = Some(SessionOpened {
+            id,
+            ..header.clone()
+        });
         self.base = cursor;
+        self.bookmark = cursor;
+    }
+
+    /// Takes in what the log itself knows of where it comes from. A fork whose process died before
+    /// it could say so in a record has no more of its parent's rights than any other.
+    pub fn comes_from(&mut self, point: ForkPoint) {
+        let parent = self.header.as_ref().and_then(|h| h.parent.as_ref());
+        if parent.is_none_or(|known| known.session != point.session) {
+            self.forked(point.clone());
+            self.unmarked_fork = Some(point);
+        }
+    }
+
+    /// History is content, not authority: what the parent's user allowed, and the mode the parent
+    /// had come to, stay the parent's (RESUME-8, RESUME-9, RESUME-18).
+    fn forked(&mut self, point: ForkPoint) {
+        self.grants.clear();
+        self.policy += 1;
+        if let Some(header) = &mut self.header {
+            header.start = Start::Forked;
+            header.parent = Some(point);
+            self.mode.clone_from(&header.mode);
+        }
     }
 
     fn changed(&mut self, change: &SessionChanged) {
         if change.title.is_some() {
             self.title.clone_from(&change.title);
             self.titled_by = change.titled_by;
+        }
+        if let (Some(cwd), Some(header)) = (&change.cwd, &mut self.header) {
+            header.cwd.clone_from(cwd);
         }
         if change.mode.is_some() {
             self.mode.clone_from(&change.mode);
@@ -198,6 +241,7 @@ impl Standing {
         self.waiting.clear();
         self.open.clear();
         self.requests.clear();
+        self.unmarked_fork = None;
     }
 
     /// What was decided for good about a tool and what it touches; the newest grant wins.
@@ -210,7 +254,7 @@ impl Standing {
             .map(|grant| grant.effect)
     }
 
-    /// The events that close what a dead process left open, without cursors: what a load shows and
+    /// The events that close what a dead process, or the parent of a fork, left open, without cursors: what a load shows and
     /// what the next append records first (LOG-17, RESUME-6). The same for every load.
     pub fn closings(&self, session: SessionId) -> Vec<EventFrame> {
         let mut closings = Vec::new();
@@ -226,6 +270,10 @@ impl Standing {
                 event,
             });
         };
+        if let Some(ForkPoint { session, at }) = &self.unmarked_fork {
+            let (parent, at) = (*session, *at);
+            push(None, None, Event::Marker(Marker::Fork { parent, at }));
+        }
         for request in &self.requests {
             let event = Event::RequestClosed {
                 request: request.id,

@@ -22,7 +22,8 @@ impl SummaryFold {
         let at = || frame.at.clone().unwrap_or_default();
         if let Event::SessionOpened(header) = &frame.event {
             self.summary = Some(Summary {
-                session: header.id,
+                // Not the header's: a fork shares that one with its parent.
+                session: frame.session,
                 cwd: header.cwd.clone(),
                 title: None,
                 agent: header.agent.name.clone(),
@@ -36,8 +37,13 @@ impl SummaryFold {
             return;
         };
         match &frame.event {
-            Event::SessionChanged(change) if change.title.is_some() => {
-                summary.title.clone_from(&change.title);
+            Event::SessionChanged(change) => {
+                if change.title.is_some() {
+                    summary.title.clone_from(&change.title);
+                }
+                if let Some(cwd) = &change.cwd {
+                    summary.cwd.clone_from(cwd);
+                }
             }
             Event::TurnStarted { .. } => summary.turns += 1,
             Event::Damage { .. } => summary.damage += 1,

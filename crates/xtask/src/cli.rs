@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::bench::start::{self, Start};
 use crate::error::Result;
+use crate::faults::{self, Faults};
 use crate::gate;
 use crate::peers::Peers;
 use crate::program::{self, Kind};
@@ -45,6 +46,9 @@ enum Task {
         #[arg(default_value = "")]
         filter: String,
     },
+    /// What the log is put through, counted: test, states tried, violations
+    #[command(after_help = "Examples:\n  cargo xtask faults\n  cargo xtask faults --mutations")]
+    Faults(Faults),
     /// Measure; prints figures and never asserts
     #[command(subcommand)]
     Bench(Bench),
@@ -72,6 +76,7 @@ impl Cli {
             Task::Peers => Peers::at(&workspace.target()?).install(&workspace),
             Task::Drives { filter } => program::run_matching(&workspace, Kind::Drive, &filter),
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
+            Task::Faults(options) => faults::run(&workspace, &options),
             Task::Bench(Bench::Start(options)) => start::run(&workspace, &options),
         }
     }

@@ -36,6 +36,9 @@ pub(crate) enum Error {
     /// `tidy` found something; each finding is already printed.
     #[error("tidy: {0} finding(s), listed above")]
     Tidy(usize),
+    /// The log broke a rule, or a proof could not be had; the table is already printed.
+    #[error("faults: {0}")]
+    Faults(String),
     /// A peer did not speak the protocol as expected.
     #[error("{peer}: {what}")]
     Peer {
@@ -55,6 +58,7 @@ impl Error {
             Self::Content { .. } => "content",
             Self::Toolchain(_) => "toolchain",
             Self::Tidy(_) => "tidy",
+            Self::Faults(_) => "faults",
             Self::Peer { .. } => "peer",
         }
     }

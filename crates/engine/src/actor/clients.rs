@@ -4,6 +4,7 @@ use sessiond_protocol::{Accepted, Cursor, ErrorCode, EventFrame, Replay, Verdict
 
 use super::{Actor, Attach, Command, not_open, refusal};
 use crate::{
+    audit::{Action, Decision},
     core::{Cause, Input},
     record::{damage_frame, to_frame},
 };
@@ -36,6 +37,10 @@ impl Actor {
                     outcome,
                 });
             }
+            Command::Lend(borrower) => {
+                // Who no longer waits for it has given up the fork.
+                let _gone = borrower.send(self.parts.lease.clone());
+            }
             Command::Disconnect(conn) => {
                 self.clients.remove(&conn);
                 self.input(Input::Disconnected { conn });
@@ -46,6 +51,14 @@ impl Actor {
     /// Shows a client what was, then what is, and lets it control the session from then on: in one
     /// order, without a gap and without a duplicate (SQEQ-6).
     pub(super) async fn attach(&mut self, attach: Attach) {
+        let shown = self.show(&attach).await;
+        let decision = Decision::on(self.parts.session, Action::Attach, &shown);
+        decision.written(&self.parts.store).await;
+        self.admit(attach, shown);
+    }
+
+    /// Shows a client what was and what is. Nothing happens to the session until it is admitted.
+    pub(super) async fn show(&mut self, attach: &Attach) -> Result<(), WireError> {
         if self.core.controlled_by_other(attach.outlet.conn) {
             let message = "another client of this process controls the session";
             let mut error = WireError::new(ErrorCode::Busy, message).about(self.parts.session);
@@ -54,10 +67,15 @@ impl Actor {
                 pid: host.pid,
                 host: host.host,
             });
-            return Self::reject(&attach.outlet, attach.id, error);
+            return Err(error);
         }
         self.settle().await;
-        if let Err(error) = self.replay(&attach).await {
+        self.replay(attach).await
+    }
+
+    /// Lets a client that has been shown everything control the session.
+    pub(super) fn admit(&mut self, attach: Attach, shown: Result<(), WireError>) {
+        if let Err(error) = shown {
             return Self::reject(&attach.outlet, attach.id, error);
         }
         let conn = attach.outlet.conn;

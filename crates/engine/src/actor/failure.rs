@@ -76,6 +76,7 @@ impl Actor {
             self.stopping = true;
             return;
         };
+        self.noting.start_over(scan.next_seq);
         let standing = standing(self.parts.session, &scan);
         if standing.header.is_none() {
             self.stopping = true;

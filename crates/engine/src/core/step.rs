@@ -45,6 +45,8 @@ pub(crate) enum Input {
         cause: Cause,
         header: Box<SessionOpened>,
     },
+    /// What is to be recorded before anything else is recorded now.
+    Settle,
     Attached {
         conn: ConnId,
         answers: Vec<RequestKind>,

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, Finish, Item, ItemId, ItemKind, SessionChanged, Stream, Titler, ToolCall,
-    ToolStatus, limits,
+    Event, EventFrame, Finish, Item, ItemId, ItemKind, Stream, Titler, ToolCall, ToolStatus,
 };
 
 use super::{Effect, PARTIAL_AFTER, Stepping, Token};
@@ -307,32 +306,6 @@ impl Stepping<'_> {
         let id = turn.id;
         for (item, partial) in partials {
             self.record(Some(id), Some(item), partial);
-        }
-    }
-
-    /// Gives the session a title, unless somebody with more say has chosen one.
-    pub(super) fn title(&mut self, title: &str, by: Titler) {
-        let standing = &self.core.standing;
-        let allowed = match standing.titled_by {
-            None => true,
-            Some(Titler::Prompt) => by != Titler::Prompt,
-            Some(Titler::Agent) => by == Titler::Agent,
-            Some(Titler::User) => false,
-        };
-        let line = title
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .unwrap_or_default();
-        let title: String = line.chars().take(limits::TITLE_CHARS).collect();
-        if allowed && !title.is_empty() && standing.title.as_ref() != Some(&title) {
-            let (title, titled_by) = (Some(title), Some(by));
-            let change = SessionChanged {
-                title,
-                titled_by,
-                ..SessionChanged::default()
-            };
-            self.record(self.turn_id(), None, Event::SessionChanged(change));
         }
     }
 }

@@ -2,6 +2,9 @@
 
 mod asks;
 mod bench;
+mod fork;
 mod recovery;
+mod relocate;
 mod stream;
+mod title;
 mod turns;

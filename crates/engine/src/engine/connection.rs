@@ -11,7 +11,7 @@ use sessiond_wire::ServerEnd;
 use tokio::sync::mpsc::error::TrySendError;
 use uuid::Uuid;
 
-use super::{Inner, opening};
+use super::{Inner, forking, opening, shelf};
 use crate::{
     actor::{Attach, Command, not_open},
     catalog,
@@ -86,7 +86,10 @@ impl Serving {
         match op {
             Op::SessionNew(new) => self.session_new(id, new),
             Op::SessionResume(resume) => self.session_resume(id, resume),
-            Op::SessionList(query) => self.look_up(id, move |store| catalog::list(store, &query)),
+            Op::SessionList(query) => {
+                let index = self.inner.index.clone();
+                self.look_up(id, move |_| catalog::list(&index, &query));
+            }
             op => match session {
                 Some(session) => self.for_session(id, session, op),
                 None => self.reject(id, ErrorCode::Invalid, "this operation needs a `session`"),
@@ -149,6 +152,17 @@ impl Serving {
     fn for_session(&self, id: SubmissionId, session: SessionId, op: Op) {
         if let Op::SessionRead { after, limit } = op {
             return self.look_up(id, move |store| catalog::read(store, session, after, limit));
+        }
+        if let Op::SessionFork { at } = op {
+            return forking::fork(
+                &self.inner,
+                self.outlet.clone(),
+                forking::Wish { id, session, at },
+            );
+        }
+        if let Some(place) = shelf::Place::of(&op) {
+            let index = self.inner.index.clone();
+            return self.look_up(id, move |store| shelf::put(store, &index, session, place));
         }
         let outlet = self.outlet.clone();
         let sender = self.inner.sessions().get(&session).cloned();

@@ -12,6 +12,7 @@ use super::{INBOX, Inner};
 use crate::{
     actor::{Actor, Attach, Command, Parts, not_open, refusal, standing},
     agent::AgentFactory,
+    audit::{Action, Decision},
     catalog::subject,
     outlet::Outlet,
 };
@@ -38,7 +39,12 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
     let inner = inner.clone();
     tokio::spawn(async move {
         let store = inner.config.store.clone();
-        let made = blocking(move || make(&store, session)).await;
+        let made = blocking(move || {
+            let made = make(&store, session);
+            Decision::on(session, Action::New, &made).write(&store);
+            made
+        });
+        let made = made.await;
         match made {
             Ok(lease) => {
                 let header = header(&inner, &creation);
@@ -46,7 +52,9 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
                 let parts = Parts {
                     session,
                     cwd,
+                    store: inner.config.store.clone(),
                     lease: Arc::new(lease),
+                    index: inner.index.clone(),
                     factory,
                     inbox,
                 };
@@ -83,12 +91,17 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
     };
     let inner = inner.clone();
     tokio::spawn(async move {
-        match open(&inner, session, cwd).await {
+        let opened = open(&inner, session, cwd).await;
+        let decision = Decision::on(session, Action::Resume, &opened);
+        decision.written(&inner.config.store).await;
+        match opened {
             Ok((lease, scan, cwd, factory)) => {
                 let parts = Parts {
                     session,
                     cwd,
+                    store: inner.config.store.clone(),
                     lease: Arc::new(lease),
+                    index: inner.index.clone(),
                     factory,
                     inbox,
                 };
@@ -137,7 +150,7 @@ fn make(store: &Store, session: SessionId) -> Result<Lease, WireError> {
     made.map_err(|error| refusal(session, &error))
 }
 
-fn claim(store: &Store, session: SessionId) -> Result<(Lease, Scan), WireError> {
+pub(super) fn claim(store: &Store, session: SessionId) -> Result<(Lease, Scan), WireError> {
     let failed = |error: LogError| refusal(session, &error);
     let lease = store
         .claim(&subject(session)?, &Owner::current())
@@ -202,7 +215,8 @@ fn unheard(session: SessionId, command: Command) {
             let message = "the session has ended; nothing waits for this answer";
             outlet.error(WireError::new(ErrorCode::Refused, message).about(session));
         }
-        Command::Attach(_) | Command::Disconnect(_) => {}
+        // Dropping the sender tells a borrower.
+        Command::Attach(_) | Command::Lend(_) | Command::Disconnect(_) => {}
     }
 }
 
@@ -231,7 +245,7 @@ fn header(inner: &Inner, creation: &Creation) -> SessionOpened {
     }
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WireError> + Send + 'static,
 ) -> Result<T, WireError> {
     let broken = |_| {

@@ -7,6 +7,9 @@
     reason = "a test that cannot go on says so loudly"
 )]
 
+mod audit;
 mod durability;
+mod fork;
 mod harness;
+mod index;
 mod sessions;

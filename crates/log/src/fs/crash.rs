@@ -4,6 +4,7 @@
 //! not is gone. So a missing sync of a file or a directory shows, where real journals hide it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -32,14 +33,15 @@ pub struct CrashFs {
 
 #[derive(Debug, Clone)]
 enum Change {
-    MakeRoot,
-    MakeDir(PathBuf),
+    MakeRoot(u64),
+    MakeDir(PathBuf, u64),
     SyncDir(PathBuf),
     Create(PathBuf, u64),
     Write(u64, Vec<u8>),
     Sync(u64),
     Truncate(u64, u64),
     Rename(PathBuf, PathBuf),
+    Link(PathBuf, u64),
     Remove(PathBuf),
 }
 
@@ -82,7 +84,7 @@ impl CrashFs {
 impl Fs for CrashFs {
     fn make_root(&self) -> io::Result<()> {
         self.inner.make_root()?;
-        self.note(Change::MakeRoot);
+        self.note(Change::MakeRoot(self.inode(Path::new(""))?));
         Ok(())
     }
 
@@ -90,7 +92,7 @@ impl Fs for CrashFs {
         let fresh = self.inner.stat(path).is_err();
         self.inner.make_dir(path)?;
         if fresh {
-            self.note(Change::MakeDir(path.to_owned()));
+            self.note(Change::MakeDir(path.to_owned(), self.inode(path)?));
         }
         Ok(())
     }
@@ -136,14 +138,36 @@ impl Fs for CrashFs {
         Ok(())
     }
 
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        let inner = self.inner.append(path)?;
+        let inode = self.inode(path)?;
+        Ok(Box::new(CrashFile {
+            inner,
+            fs: self.clone(),
+            inode,
+        }))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.inner.rename(from, to)?;
         self.note(Change::Rename(from.to_owned(), to.to_owned()));
         Ok(())
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inner.link(from, to)?;
+        self.note(Change::Link(to.to_owned(), self.inode(to)?));
+        Ok(())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.inner.remove(path)?;
+        self.note(Change::Remove(path.to_owned()));
+        Ok(())
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_dir(path)?;
         self.note(Change::Remove(path.to_owned()));
         Ok(())
     }
@@ -182,10 +206,10 @@ impl AppendFile for CrashFile {
     }
 }
 
-/// What a directory entry leads to; a directory is known by the path it was made under.
+/// What a directory entry leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
-    Directory,
+    Directory(u64),
     File(u64),
 }
 
@@ -195,27 +219,26 @@ struct Content {
     now: Vec<u8>,
 }
 
+/// Entries by the directory they are in: a directory that moves takes along what is synced in it.
+type Names = BTreeMap<(u64, OsString), Entry>;
+
 #[derive(Debug, Default)]
 struct Disk {
+    root: Option<u64>,
     files: BTreeMap<u64, Content>,
-    names: BTreeMap<PathBuf, Entry>,
-    synced_names: BTreeMap<PathBuf, Entry>,
+    names: Names,
+    synced_names: Names,
 }
 
 impl Disk {
     fn apply(&mut self, change: &Change) {
         match change {
             // Making the root syncs it, see the trait.
-            Change::MakeRoot => {
-                self.names.insert(PathBuf::new(), Entry::Directory);
-                self.synced_names.insert(PathBuf::new(), Entry::Directory);
-            }
-            Change::MakeDir(path) => {
-                self.names.insert(path.clone(), Entry::Directory);
-            }
+            Change::MakeRoot(inode) => self.root = Some(*inode),
+            Change::MakeDir(path, inode) => self.put(path, Entry::Directory(*inode)),
             Change::SyncDir(path) => self.sync_names(path),
             Change::Create(path, inode) => {
-                self.names.insert(path.clone(), Entry::File(*inode));
+                self.put(path, Entry::File(*inode));
                 self.files.insert(*inode, Content::default());
             }
             Change::Write(inode, bytes) => {
@@ -234,25 +257,48 @@ impl Disk {
                 self.files.entry(*inode).or_default().now.resize(length, 0);
             }
             Change::Rename(from, to) => {
-                if let Some(entry) = self.names.remove(from) {
-                    self.names.insert(to.clone(), entry);
+                if let Some(entry) = self.take(from) {
+                    self.put(to, entry);
                 }
             }
-            Change::Remove(path) => {
-                self.names.remove(path);
-            }
+            Change::Link(path, inode) => self.put(path, Entry::File(*inode)),
+            Change::Remove(path) => drop(self.take(path)),
         }
     }
 
-    fn sync_names(&mut self, dir: &Path) {
+    /// The directory that is at `path` now.
+    fn dir(&self, path: &Path) -> Option<u64> {
+        let mut dir = self.root?;
+        for name in path.components() {
+            let key = (dir, name.as_os_str().to_owned());
+            let Some(Entry::Directory(inode)) = self.names.get(&key) else {
+                return None;
+            };
+            dir = *inode;
+        }
+        Some(dir)
+    }
+
+    fn key(&self, path: &Path) -> Option<(u64, OsString)> {
+        Some((self.dir(path.parent()?)?, path.file_name()?.to_owned()))
+    }
+
+    fn put(&mut self, path: &Path, entry: Entry) {
+        if let Some(key) = self.key(path) {
+            self.names.insert(key, entry);
+        }
+    }
+
+    fn take(&mut self, path: &Path) -> Option<Entry> {
+        self.key(path).and_then(|key| self.names.remove(&key))
+    }
+
+    fn sync_names(&mut self, path: &Path) {
+        let Some(dir) = self.dir(path) else { return };
+        self.synced_names.retain(|(parent, _), _| *parent != dir);
+        let named = self.names.iter().filter(|((parent, _), _)| *parent == dir);
         self.synced_names
-            .retain(|path, _| path.parent() != Some(dir));
-        let named = self
-            .names
-            .iter()
-            .filter(|(path, _)| path.parent() == Some(dir));
-        self.synced_names
-            .extend(named.map(|(path, entry)| (path.clone(), *entry)));
+            .extend(named.map(|(key, entry)| (key.clone(), *entry)));
     }
 
     fn survive(&self, loss: Loss) -> MemoryFs {
@@ -262,38 +308,49 @@ impl Disk {
             Loss::Nothing => self.names.clone(),
             Loss::Some(_) => self.mixed_names(&mut dice),
         };
+        let kept = self.files.iter();
+        let kept = kept.map(|(inode, content)| (*inode, content.survive(loss, &mut dice)));
+        let kept: BTreeMap<u64, Vec<u8>> = kept.collect();
         let fs = MemoryFs::new();
-        let reachable = |path: &Path| {
-            let mut parents = path.ancestors().skip(1);
-            parents.all(|p| names.get(p) == Some(&Entry::Directory))
-        };
-        for (path, entry) in names.iter().filter(|(path, _)| reachable(path)) {
-            match (
-                entry,
-                self.files
-                    .get(if let Entry::File(i) = entry { i } else { &0 }),
-            ) {
-                (Entry::File(_), Some(content)) => fs.put(path, content.survive(loss, &mut dice)),
-                _ if path.as_os_str().is_empty() => drop(fs.make_root()),
-                _ => drop(fs.make_dir(path)),
-            }
+        if let Some(root) = self.root {
+            drop(fs.make_root());
+            rebuild(&fs, &names, &kept, (Path::new(""), root));
         }
         fs
     }
 
-    fn mixed_names(&self, dice: &mut Dice) -> BTreeMap<PathBuf, Entry> {
+    fn mixed_names(&self, dice: &mut Dice) -> Names {
         let mut names = self.synced_names.clone();
-        for (path, entry) in &self.names {
-            if names.get(path) != Some(entry) && dice.roll(2) == 0 {
-                names.insert(path.clone(), *entry);
+        for (key, entry) in &self.names {
+            if names.get(key) != Some(entry) && dice.roll(2) == 0 {
+                names.insert(key.clone(), *entry);
             }
         }
-        for path in self.synced_names.keys() {
-            if !self.names.contains_key(path) && dice.roll(2) == 0 {
-                names.remove(path);
+        for (key, entry) in &self.synced_names {
+            // A rename is atomic: the old name does not go before the new one has come.
+            let is_at = |names: &Names| names.iter().any(|(k, e)| k != key && e == entry);
+            let is_free = !is_at(&self.names) || is_at(&names);
+            if !self.names.contains_key(key) && is_free && dice.roll(2) == 0 {
+                names.remove(key);
             }
         }
         names
+    }
+}
+
+/// Makes what a directory holds by `names`, with the bytes that were kept.
+fn rebuild(fs: &MemoryFs, names: &Names, kept: &BTreeMap<u64, Vec<u8>>, (path, dir): (&Path, u64)) {
+    for ((_, name), entry) in names.iter().filter(|((parent, _), _)| *parent == dir) {
+        let path = path.join(name);
+        match entry {
+            Entry::Directory(inode) => {
+                drop(fs.make_dir(&path));
+                rebuild(fs, names, kept, (&path, *inode));
+            }
+            Entry::File(inode) => {
+                fs.put(&path, kept.get(inode).cloned().unwrap_or_default());
+            }
+        }
     }
 }
 

@@ -136,9 +136,28 @@ impl Fs for FaultFs {
         self.inner.truncate(path, bytes)
     }
 
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.plan.pass()?;
+        let inner = self.inner.append(path)?;
+        Ok(Box::new(FaultFile {
+            inner,
+            plan: Arc::clone(&self.plan),
+        }))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.plan.pass()?;
         self.inner.rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.plan.pass()?;
+        self.inner.link(from, to)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.plan.pass()?;
+        self.inner.remove_dir(path)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -20,6 +20,15 @@ struct Tree {
     files: HashMap<u64, Vec<u8>>,
     locked: HashSet<u64>,
     last_inode: u64,
+    links: Links,
+}
+
+/// Whether a file may get a second name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Links {
+    #[default]
+    Made,
+    Refused,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +73,10 @@ impl Tree {
             .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
+    fn has_children(&self, path: &Path) -> bool {
+        self.nodes.keys().any(|p| p.parent() == Some(path))
+    }
+
     fn add_file(&mut self, path: &Path) -> io::Result<u64> {
         self.need_parent(path)?;
         if self.nodes.contains_key(path) {
@@ -81,6 +94,14 @@ impl MemoryFs {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty file system that refuses hard links, as one does between two disks.
+    #[must_use]
+    pub fn without_links() -> Self {
+        let fs = Self::default();
+        fs.tree().links = Links::Refused;
+        fs
     }
 
     /// All files with their bytes, ordered by path: what a test compares.
@@ -211,14 +232,75 @@ impl Fs for MemoryFs {
         Ok(())
     }
 
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        let inode = self.tree().file(path)?;
+        Ok(Box::new(MemoryFile {
+            fs: self.clone(),
+            inode,
+        }))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut tree = self.tree();
         tree.need_parent(to)?;
-        tree.file(from)?;
-        if let Some(node) = tree.nodes.remove(from) {
-            tree.nodes.insert(to.to_owned(), node);
+        match (tree.nodes.get(from), tree.nodes.get(to)) {
+            (None, _) => return Err(io::ErrorKind::NotFound.into()),
+            (Some(Node::Directory(_)), Some(Node::File(_))) => {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            (Some(Node::File(_)), Some(Node::Directory(_))) => {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            (Some(Node::Directory(_)), Some(_)) if tree.has_children(to) => {
+                return Err(io::ErrorKind::DirectoryNotEmpty.into());
+            }
+            _ => {}
+        }
+        let moved: Vec<_> = tree.nodes.keys().filter(|p| p.starts_with(from)).collect();
+        let moved: Vec<PathBuf> = moved.into_iter().cloned().collect();
+        for path in moved {
+            if let Some(node) = tree.nodes.remove(&path)
+                && let Ok(rest) = path.strip_prefix(from)
+            {
+                // Joining an empty path would add a slash.
+                let target = if rest.as_os_str().is_empty() {
+                    to.to_owned()
+                } else {
+                    to.join(rest)
+                };
+                tree.nodes.insert(target, node);
+            }
         }
         Ok(())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut tree = self.tree();
+        if tree.links == Links::Refused {
+            return Err(io::ErrorKind::CrossesDevices.into());
+        }
+        tree.need_parent(to)?;
+        let inode = tree.file(from)?;
+        if tree.nodes.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        tree.nodes.insert(to.to_owned(), Node::File(inode));
+        Ok(())
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let mut tree = self.tree();
+        match tree.nodes.get(path) {
+            Some(Node::Directory(_)) if tree.has_children(path) => {
+                Err(io::ErrorKind::DirectoryNotEmpty.into())
+            }
+            Some(Node::Directory(_)) => {
+                tree.nodes.remove(path);
+                Ok(())
+            }
+            Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

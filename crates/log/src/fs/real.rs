@@ -189,6 +189,17 @@ impl Fs for RealFs {
         )?)
     }
 
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        let fd = self.open(path, OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK)?;
+        match stat(&rustix::fs::fstat(&fd)?).kind {
+            FileKind::File => Ok(Box::new(RealFile { fd })),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            )),
+        }
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from)?;
         let (to_dir, to_name) = self.parent(to)?;
@@ -197,9 +208,24 @@ impl Fs for RealFs {
         )?)
     }
 
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (from_dir, from_name) = self.parent(from)?;
+        let (to_dir, to_name) = self.parent(to)?;
+        // Without AT_SYMLINK_FOLLOW: a planted link gets a name of its own, and is refused later.
+        let flags = AtFlags::empty();
+        Ok(rustix::fs::linkat(
+            &from_dir, from_name, &to_dir, to_name, flags,
+        )?)
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = self.parent(path)?;
         Ok(rustix::fs::unlinkat(&dir, name, AtFlags::empty())?)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        Ok(rustix::fs::unlinkat(&dir, name, AtFlags::REMOVEDIR)?)
     }
 
     fn lock(&self, path: &Path, mode: LockMode) -> io::Result<Option<Box<dyn Lock>>> {

@@ -13,11 +13,12 @@ use super::source::{Source, Tree};
 const OURS: &str = "sessiond-";
 
 /// Each crate with the crates of ours that its code may use.
-const ALLOWED: [(&str, &[&str]); 8] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("protocol", &[]),
     ("wire", &["protocol"]),
     ("log", &[]),
-    ("engine", &["log", "protocol", "wire"]),
+    ("index", &["log", "protocol"]),
+    ("engine", &["index", "log", "protocol", "wire"]),
     ("script", &["engine", "protocol", "wire"]),
     ("acp", &["protocol", "wire"]),
     (

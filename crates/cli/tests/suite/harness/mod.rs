@@ -2,12 +2,14 @@
 
 mod files;
 mod home;
+mod list;
 mod replay;
 mod server;
 mod watch;
 
 pub(crate) use files::Files;
 pub(crate) use home::Home;
+pub(crate) use list::{listed, only_session};
 pub(crate) use replay::{Part, Replay};
 pub(crate) use server::{Permissions, Server};
 pub(crate) use watch::{alive, children_of, eventually, is_root};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    AgentId, AgentInfo, Content, Event, EventFrame, Finish, IfBusy, Item, ItemId, Mode, ModePolicy,
-    OnDisconnect, Op, Outcome, Permission, PermissionKind, PermissionOption, Queued, RequestBody,
-    RequestFrame, RequestId, RequestKind, SessionId, SessionOpened, Standing, Start, Stop,
-    ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict, Workspace,
+    AgentId, AgentInfo, Content, Event, EventFrame, Finish, ForkPoint, IfBusy, Item, ItemId, Mode,
+    ModePolicy, OnDisconnect, Op, Outcome, Permission, PermissionKind, PermissionOption, Queued,
+    RequestBody, RequestFrame, RequestId, RequestKind, SessionId, SessionOpened, Standing, Start,
+    Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict, Workspace,
 };
 use uuid::Uuid;
 
@@ -66,6 +66,12 @@ pub(super) fn interrupt(queued: Queued) -> Op {
 
 pub(super) fn configure(mode: &str) -> Op {
     Op::SessionConfigure { mode: mode.into() }
+}
+
+pub(super) fn rename(title: &str) -> Op {
+    Op::SessionRename {
+        title: title.into(),
+    }
 }
 
 pub(super) fn close() -> Op {
@@ -159,7 +165,12 @@ impl Bench {
     fn over(log: Vec<EventFrame>, ids: Counter) -> Self {
         let mut standing = Standing::default();
         log.iter().for_each(|frame| standing.apply(frame));
-        let core = Core::new(session(), "/w".into(), info(), standing);
+        Self::standing(standing, log, ids)
+    }
+
+    fn standing(standing: Standing, log: Vec<EventFrame>, ids: Counter) -> Self {
+        let session = log.first().map_or_else(session, |frame| frame.session);
+        let core = Core::new(session, "/w".into(), info(), standing);
         Self {
             core,
             ids,
@@ -182,6 +193,33 @@ impl Bench {
             on_disconnect,
         });
         bench
+    }
+
+    /// The id of [`Bench::forked`].
+    pub(super) const FORK: SessionId = SessionId::new(Uuid::from_u128(0xf04c));
+
+    /// A fork that has recorded nothing of its own.
+    pub(super) fn forked(self) -> Self {
+        let (mut log, mut standing) = (self.log, Standing::default());
+        log.iter_mut().for_each(|frame| frame.session = Self::FORK);
+        log.iter().for_each(|frame| standing.apply(frame));
+        standing.comes_from(ForkPoint {
+            session: session(),
+            at: standing.cursor,
+        });
+        Self::standing(standing, log, self.ids)
+    }
+
+    pub(super) fn header(&self) -> &SessionOpened {
+        self.core.standing.header.as_ref().unwrap()
+    }
+
+    pub(super) fn grants(&self) -> usize {
+        self.core.standing.grants.len()
+    }
+
+    pub(super) fn mode(&self) -> Option<&str> {
+        self.core.standing.mode.as_deref()
     }
 
     pub(super) fn pass(&mut self, time: Duration) {

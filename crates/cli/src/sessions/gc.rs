@@ -1,0 +1,62 @@
+//! `sessiond sessions gc`.
+
+use std::time::Duration;
+
+use sessiond_log::{Owner, Store, Subject, Sweep};
+
+use crate::args::Gc;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+use crate::setup::Setup;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Sweeps the store, or says what a sweep would take.
+pub(super) fn run(setup: &Setup, gc: &Gc) -> Result<(), Failure> {
+    let store = Store::open_real(setup.store())?;
+    let sweep = match gc.dry_run {
+        true => Sweep::DryRun,
+        false => Sweep::Remove,
+    };
+    let swept = store.gc(sweep, before(gc.trash_days), &Owner::current())?;
+    let ids =
+        |subjects: &[Subject]| -> Vec<String> { subjects.iter().map(Subject::to_string).collect() };
+    let (busy, damaged) = (ids(&swept.busy), ids(&swept.damaged));
+    if gc.format.json {
+        return print_json(&serde_json::json!({
+            "dry_run": gc.dry_run,
+            "blobs": swept.blobs,
+            "leftovers": swept.leftovers,
+            "trashed": swept.trashed,
+            "bytes": swept.bytes,
+            "busy": busy,
+            "damaged": damaged,
+        }));
+    }
+    let verb = match sweep {
+        Sweep::DryRun => "would remove",
+        Sweep::Remove => "removed",
+    };
+    let (blobs, leftovers, trashed) = (swept.blobs, swept.leftovers, swept.trashed);
+    let bytes = swept.bytes;
+    print(&format!(
+        "{verb} {blobs} blobs, {leftovers} leftovers, {trashed} sessions in the trash: \
+         {bytes} bytes\n"
+    ))?;
+    let skipped = busy
+        .iter()
+        .map(|id| format!("{id} is in use; passed over\n"));
+    let kept = damaged
+        .iter()
+        .map(|id| format!("{id} is damaged; its blobs stay\n"));
+    skipped.chain(kept).try_for_each(|line| print(&line))
+}
+
+/// The moment, in milliseconds of the Unix epoch, before which what lies in the trash goes.
+fn before(days: Option<u32>) -> u64 {
+    let Some(days) = days else { return 0 };
+    let now = u128::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+    let kept = (DAY * days).as_millis();
+    // Of this very millisecond, too.
+    u64::try_from((now + 1).saturating_sub(kept)).unwrap_or_default()
+}

@@ -1,0 +1,68 @@
+//! `sessiond sessions import`.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use sessiond_log::{Store, Subject};
+use sessiond_protocol::{Op, SessionId};
+
+use super::health::Findings;
+use super::meter::Meter;
+use super::submission;
+use crate::args::{Import, Remap};
+use crate::failure::Failure;
+use crate::output::{print, print_json, say};
+use crate::setup::Setup;
+
+/// Takes in the file and says how sound the session is.
+pub(super) fn run(setup: &Setup, import: &Import) -> Result<(), Failure> {
+    let store = Store::open_real(setup.store())?;
+    let new_id = import.session.map(|id| id.to_string().parse::<Subject>());
+    let new_id = new_id.transpose()?;
+    let file = File::open(&import.file).map_err(|error| {
+        let path = import.file.display();
+        Failure::Usage(format!("{path} cannot be read: {error}"))
+    })?;
+    let mut input = Meter::new(BufReader::new(file), "imported");
+    let report = store.import(&mut input, new_id.as_ref());
+    input.finish();
+    let report = report?;
+    relocate(setup, &report.subject, &import.remap)?;
+    let findings = Findings::of(store.root(), &report, None);
+    if import.format.json {
+        return print_json(&findings);
+    }
+    print(&findings.to_string())
+}
+
+/// Records where the session's directory is here (contract.md "paths remapped on request").
+fn relocate(setup: &Setup, subject: &Subject, remaps: &[Remap]) -> Result<(), Failure> {
+    if remaps.is_empty() {
+        return Ok(());
+    }
+    let session: SessionId = subject
+        .as_ref()
+        .parse()
+        .map_err(|error| Failure::Usage(format!("{subject} is no session: {error}")))?;
+    submission::submit_by(setup, session, |view| {
+        let cwd = remaps.iter().find_map(|remap| remapped(remap, &view.cwd));
+        if cwd.is_none() {
+            say(&format!("no --remap fits the directory {}", view.cwd));
+        }
+        cwd.map(|cwd| Op::SessionRelocate { cwd })
+    })
+    .map(|_| ())
+}
+
+/// Where `cwd` is here, if this says so; names are compared whole.
+fn remapped(remap: &Remap, cwd: &str) -> Option<String> {
+    let rest = cwd.strip_prefix(&remap.old)?;
+    let fits = rest.is_empty() || rest.starts_with('/');
+    fits.then(|| format!("{}{rest}", remap.new)).map(|path| {
+        if path.is_empty() {
+            "/".to_owned()
+        } else {
+            path
+        }
+    })
+}

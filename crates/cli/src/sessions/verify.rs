@@ -1,0 +1,65 @@
+//! `sessiond sessions verify`.
+
+use serde::Serialize;
+use sessiond_log::{LogError, Store, Subject};
+
+use super::health::Findings;
+use crate::args::Verify;
+use crate::failure::Failure;
+use crate::output::{print, print_json, say};
+use crate::setup::Setup;
+
+/// What could not be read.
+#[derive(Debug, Serialize)]
+struct Unreadable {
+    session: String,
+    error: String,
+}
+
+/// Looks at the logs and says what is wrong with them; anything found is a failure.
+pub(super) fn run(setup: &Setup, verify: &Verify) -> Result<(), Failure> {
+    let store = Store::open_real(setup.store())?;
+    let (mut looked, mut unreadable) = (Vec::new(), Vec::new());
+    for subject in subjects(&store, verify)? {
+        match Findings::look(&store, &subject) {
+            Ok(findings) => {
+                if !verify.format.json {
+                    print(&findings.to_string())?;
+                }
+                looked.push(findings);
+            }
+            // Its creation was cut off before its first record, or it went while we looked.
+            Err(LogError::NotFound(_)) if verify.sessions.is_empty() => {}
+            Err(error @ LogError::NotFound(_)) => return Err(error.into()),
+            Err(error) => {
+                let (session, error) = (subject.to_string(), error.to_string());
+                say(&format!("{session} cannot be read: {error}"));
+                unreadable.push(Unreadable { session, error });
+            }
+        }
+    }
+    if verify.format.json {
+        print_json(&serde_json::json!({ "sessions": looked, "unreadable": unreadable }))?;
+    }
+    verdict(&looked, unreadable.len())
+}
+
+fn subjects(store: &Store, verify: &Verify) -> Result<Vec<Subject>, Failure> {
+    if verify.sessions.is_empty() {
+        return Ok(store.subjects()?);
+    }
+    let ids = verify.sessions.iter();
+    Ok(ids
+        .map(|id| id.to_string().parse())
+        .collect::<Result<_, _>>()?)
+}
+
+fn verdict(looked: &[Findings], unreadable: usize) -> Result<(), Failure> {
+    let newer = looked.iter().filter(|findings| findings.is_newer()).count();
+    let bad = looked.iter().filter(|findings| findings.is_bad()).count();
+    match (unreadable + newer, bad) {
+        (0, 0) => Ok(()),
+        (0, bad) => Err(Failure::Found(format!("{bad} sessions have damage"))),
+        (lost, _) => Err(Failure::Store(format!("{lost} sessions cannot be read"))),
+    }
+}

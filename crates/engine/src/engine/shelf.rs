@@ -1,0 +1,58 @@
+//! Sessions that nobody holds are put away, brought back and thrown away.
+
+use sessiond_index::Index;
+use sessiond_log::{Owner, Store};
+use sessiond_protocol::{Accepted, Op, SessionId, WireError};
+
+use crate::{
+    actor::refusal,
+    audit::{Action, Decision},
+    catalog::subject,
+};
+
+/// Where a session goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Archive,
+    Store,
+    Trash,
+}
+
+impl Place {
+    /// Where an operation puts its session, if it does.
+    pub(super) fn of(op: &Op) -> Option<Self> {
+        match op {
+            Op::SessionArchive {} => Some(Place::Archive),
+            Op::SessionUnarchive {} => Some(Place::Store),
+            Op::SessionDelete {} => Some(Place::Trash),
+            _ => None,
+        }
+    }
+}
+
+/// Moves a session. One that is in use, here or elsewhere, stays where it is: busy.
+pub(super) fn put(
+    store: &Store,
+    index: &Index,
+    session: SessionId,
+    place: Place,
+) -> Result<Accepted, WireError> {
+    let (subject, owner) = (subject(session)?, Owner::current());
+    let (action, moved) = match place {
+        Place::Archive => (Action::Archive, store.archive(&subject, &owner)),
+        Place::Store => (Action::Unarchive, store.unarchive(&subject)),
+        Place::Trash => (Action::Delete, store.trash(&subject, &owner, now())),
+    };
+    let moved = moved.map_err(|error| refusal(session, &error));
+    Decision::on(session, action, &moved).write(store);
+    moved?;
+    if place != Place::Store {
+        index.forget(session);
+    }
+    Ok(Accepted::Done {})
+}
+
+/// Milliseconds of the Unix epoch; a clock before that counts as its beginning.
+fn now() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
+}

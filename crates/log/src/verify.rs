@@ -1,0 +1,143 @@
+//! Looks at a whole log and says whether it is sound; takes note of what is not.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::appender::{Appender, Base};
+use crate::error::LogError;
+use crate::header::FORMAT;
+use crate::layout::Home;
+use crate::lease::Lease;
+use crate::record::is_name;
+use crate::scan::{Damage, DamageReason, Scan, Span, Torn};
+use crate::store::Store;
+use crate::subject::Subject;
+
+/// How sound a log is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Health {
+    /// Every record is there and whole, or what is not was repaired.
+    Clean,
+    /// Only the end is unfinished. The next append seals it, as does a repair.
+    Torn,
+    /// Some places are broken.
+    Damaged,
+}
+
+/// What [`Store::verify`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The log.
+    pub subject: Subject,
+    /// How sound it is.
+    pub health: Health,
+    /// Number of records that count.
+    pub records: u64,
+    /// Seq of the next record.
+    pub next_seq: u64,
+    /// The unfinished end. While somebody writes the log, that may be a line on its way.
+    pub torn: Option<Torn>,
+    /// Broken places that no repair has taken note of.
+    pub damage: Vec<Damage>,
+    /// Places that were broken when a repair took note of them; their bytes are still there.
+    pub repaired: Vec<Damage>,
+    /// Bytes of stale writers, which do not count.
+    pub stale: Vec<Span>,
+    /// The newest format found, when this program does not know it (LOG-11).
+    pub newer: Option<u64>,
+}
+
+impl Report {
+    pub(crate) fn of(subject: &Subject, records: u64, scan: Scan) -> Self {
+        let repaired = scan.repaired;
+        let mut damage = scan.damage;
+        damage.retain(|d| !repaired.contains(d));
+        let health = match (&scan.torn, damage.as_slice()) {
+            (_, [_, ..]) => Health::Damaged,
+            (Some(_), []) => Health::Torn,
+            (None, []) => Health::Clean,
+        };
+        Self {
+            subject: subject.clone(),
+            health,
+            records,
+            next_seq: scan.next_seq,
+            torn: scan.torn,
+            damage,
+            repaired,
+            stale: scan.stale,
+            newer: scan.newer,
+        }
+    }
+
+    /// The file of a segment that this report names, relative to the store.
+    #[must_use]
+    pub fn file(&self, segment: &str) -> PathBuf {
+        Home::of(&self.subject).segment(segment)
+    }
+
+    /// All that a repair has to take note of.
+    fn places(&self) -> Vec<Damage> {
+        let torn = self.torn.iter().map(|torn| Damage {
+            segment: torn.segment.clone(),
+            offset: torn.offset,
+            length: torn.length,
+            after_seq: self.next_seq - 1,
+            reason: DamageReason::Torn,
+        });
+        self.damage.iter().cloned().chain(torn).collect()
+    }
+}
+
+impl Store {
+    /// Reads all of a log, blobs included, and says whether it is sound. Changes nothing.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::Io`].
+    pub fn verify(&self, subject: &Subject) -> Result<Report, LogError> {
+        let mut records = 0;
+        let scan = self.visit(subject, &mut |_| records += 1)?;
+        if scan.is_blank() && scan.torn.is_none() {
+            return Err(LogError::NotFound(subject.clone()));
+        }
+        Ok(Report::of(subject, records, scan))
+    }
+}
+
+impl Lease {
+    /// Takes note, in new segments under the time `at`, of all that is broken, after which
+    /// [`Store::verify`] finds the log clean. No byte of an old segment changes: what was lost
+    /// stays lost, and what is left of it stays where it is. Done again, it does nothing.
+    ///
+    /// # Errors
+    /// [`LogError::WriterExists`] while the lease has a writer; [`LogError::TooNew`];
+    /// [`LogError::InvalidRecord`] for a time that is none; [`LogError::Fenced`];
+    /// [`LogError::Io`].
+    pub fn repair(&mut self, at: &str) -> Result<Report, LogError> {
+        if !is_name(at) {
+            return Err(LogError::InvalidRecord("time is not a plain name"));
+        }
+        let carry = self.idle()?;
+        let mut records = 0;
+        let held = Arc::clone(self.held());
+        let (store, subject) = (&held.store, &held.subject);
+        let mut count = |_: crate::RecordView<'_>| records += 1;
+        let scan = store.with_reader(subject, |r| r.scan(carry.as_ref(), &mut count))?;
+        if let Some(found) = scan.newer {
+            let known = FORMAT;
+            return Err(LogError::TooNew { found, known });
+        }
+        let base = Base::of(&scan, carry);
+        let report = Report::of(subject, records, scan);
+        let places = report.places();
+        if places.is_empty() {
+            return Ok(report);
+        }
+        let mut appender = Appender::new(Arc::clone(&held), base);
+        if let Err(error) = appender.repair(&places, at) {
+            appender.fail();
+            return Err(error);
+        }
+        store.verify(subject)
+    }
+}

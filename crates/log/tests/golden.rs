@@ -1,0 +1,184 @@
+//! Stores that earlier versions wrote read as they did then, for ever.
+//!
+//! `golden/v<format>/<case>/store` is a store as that format's writer left it, `expected.json` what
+//! the reader in Python found: records, damage, torn end, next seq. They are never edited; a new
+//! format gets a folder of its own, made by `GOLDEN=<new folder> cargo test -p sessiond-log --test
+//! golden` and recorded by `conformance/logread.py`.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use sessiond_log::fs::MemoryFs;
+use sessiond_log::{Durability, NewRecord, Scan, Store};
+use support::{Backend, lease, record, run, subject, texts, wait};
+
+/// BLAKE3 of all files of a format, so that an edit does not pass.
+const FORMATS: [(&str, &str); 1] = [(
+    "v1",
+    "b3317dcedc704510f3f383219f7ac7a125cf028f9cbfbe16362ee90b86122b6e",
+)];
+
+const CASES: [&str; 4] = ["blob", "clean", "damaged", "torn"];
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// Every file below a directory with its bytes, ordered by path.
+fn files(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut entries: Vec<_> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    entries.sort();
+    let mut all = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            all.append(&mut files(&path));
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            all.push((path, bytes));
+        }
+    }
+    all
+}
+
+/// A copy of a store, so that the original stays as it is.
+fn copy(store: &Path) -> Backend {
+    let fs = MemoryFs::new();
+    for (path, bytes) in files(store) {
+        fs.put(path.strip_prefix(store).unwrap(), bytes);
+    }
+    Backend::memory(fs)
+}
+
+fn found(scan: &Scan) -> serde_json::Value {
+    let records: Vec<_> = scan
+        .records
+        .iter()
+        .map(|r| {
+            let data: serde_json::Value = serde_json::from_str(&r.data).unwrap();
+            serde_json::json!({
+                "seq": r.seq, "epoch": r.epoch, "at": r.at, "kind": r.kind, "data": data,
+            })
+        })
+        .collect();
+    let damage: Vec<_> = scan
+        .damage
+        .iter()
+        .map(|d| {
+            serde_json::json!({
+                "segment": d.segment, "offset": d.offset, "length": d.length,
+                "after_seq": d.after_seq, "reason": d.reason.as_str(),
+            })
+        })
+        .collect();
+    let torn = scan.torn.as_ref().map(
+        |t| serde_json::json!({ "segment": t.segment, "offset": t.offset, "length": t.length }),
+    );
+    serde_json::json!([records, damage, torn, scan.next_seq])
+}
+
+/// LOG-11
+#[test]
+fn golden_stores_read_as_they_were_recorded() {
+    for (format, _) in FORMATS {
+        for case in CASES {
+            let folder = golden().join(format).join(case);
+            let expected = std::fs::read(folder.join("expected.json")).unwrap();
+            let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
+            let backend = copy(&folder.join("store"));
+            assert_eq!(backend.store().subjects().unwrap(), [subject()]);
+            let scan = backend.store().read(&subject()).unwrap();
+            assert_eq!(found(&scan), expected, "{format} {case}");
+        }
+    }
+}
+
+/// LOG-11: and they can be gone on with.
+#[test]
+fn golden_stores_can_be_appended_to() {
+    for (format, _) in FORMATS {
+        for case in CASES {
+            let backend = copy(&golden().join(format).join(case).join("store"));
+            let before = backend.store().read(&subject()).unwrap();
+            run(&backend.store(), &[&["more"]]).unwrap();
+            let after = backend.store().read(&subject()).unwrap();
+            let mut expected = texts(&before);
+            expected.push((before.next_seq, "more".to_owned()));
+            assert_eq!(texts(&after), expected, "{format} {case}");
+            assert_eq!(
+                (&after.damage, &after.torn),
+                (&before.damage, &None),
+                "{format} {case}"
+            );
+        }
+    }
+}
+
+#[test]
+fn golden_stores_were_not_edited() {
+    for (format, sum) in FORMATS {
+        let folder = golden().join(format);
+        let mut hasher = blake3::Hasher::new();
+        for (path, bytes) in files(&folder) {
+            let name = path
+                .strip_prefix(&folder)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            hasher.update(name.as_bytes()).update(&[0]);
+            hasher
+                .update(&(bytes.len() as u64).to_le_bytes())
+                .update(&bytes);
+        }
+        assert_eq!(
+            hasher.finalize().to_hex().as_str(),
+            sum,
+            "{format}: golden files are for ever"
+        );
+    }
+}
+
+/// Not a test of its own: makes the stores of a new format where the environment names a folder.
+#[test]
+fn golden_stores_of_this_version() {
+    let Some(folder) = std::env::var_os("GOLDEN") else {
+        return;
+    };
+    let store = |case: &str| Path::new(&folder).join(case).join("store");
+    let open = |case: &str| Store::open_real(&store(case)).unwrap();
+    let segment = |case: &str| {
+        let log = store(case).join(support::log_dir());
+        files(&log).remove(0)
+    };
+    run(&open("clean"), &[&["one"], &["two", "three"]]).unwrap();
+    run(&open("clean"), &[&["four"]]).unwrap();
+
+    run(&open("torn"), &[&["one"], &["two"]]).unwrap();
+    let (path, bytes) = segment("torn");
+    std::fs::write(path, &bytes[..bytes.len() - 9]).unwrap();
+
+    run(&open("damaged"), &[&["one"], &["two"], &["three"]]).unwrap();
+    let (path, mut bytes) = segment("damaged");
+    let at = bytes.windows(5).position(|w| w == b"\"two\"").unwrap();
+    bytes[at + 1] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+    run(&open("damaged"), &[&["four"]]).unwrap();
+
+    let held = lease(&open("blob")).unwrap();
+    let writer = held.writer().unwrap();
+    // Data that poses as the name of a blob goes out of line, however short.
+    let data = "{\"$blob\":0,\"text\":\"two\"}".to_owned();
+    let batch = vec![
+        record("one"),
+        NewRecord { data, ..record("") },
+        record("three"),
+    ];
+    wait(writer.append(batch, Durability::Synced)).unwrap();
+    wait(writer.shutdown()).unwrap();
+}

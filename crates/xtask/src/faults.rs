@@ -1,0 +1,47 @@
+//! `faults`: what the log is put through, counted: crash states, failed operations, broken bytes.
+//!
+//! Two tasks in one: the suite with its counts, and the mutation table (does every sync matter?).
+//! Each prints a table on stdout and fails on any violation.
+
+mod mutants;
+mod mutations;
+mod suite;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Write as _;
+
+use clap::Args;
+
+use crate::error::{Error, Result};
+use crate::workspace::Workspace;
+
+/// Which of the proofs are run.
+#[derive(Debug, Args)]
+pub(crate) struct Faults {
+    /// The form that `cargo test` runs: a part of the states of each test
+    #[arg(long, conflicts_with = "mutations")]
+    short: bool,
+    /// Take one sync at a time out of a copy of the log, and expect its tests to fail
+    #[arg(long)]
+    mutations: bool,
+}
+
+/// Runs the proofs and prints their table on stdout.
+///
+/// # Errors
+///
+/// `Faults` when a rule was broken or a sync was not missed; else what kept the proofs from running.
+pub(crate) fn run(workspace: &Workspace, options: &Faults) -> Result<()> {
+    let table = if options.mutations {
+        mutants::run(workspace)?
+    } else {
+        suite::run(workspace, suite::Form::of(options.short))?
+    };
+    std::io::stdout()
+        .write_all(table.to_string().as_bytes())
+        .map_err(Error::io("writing the table"))?;
+    table.judge()
+}

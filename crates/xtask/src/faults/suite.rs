@@ -1,0 +1,70 @@
+//! The counted tests of the log.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use super::verdict::{Row, Table};
+use crate::error::{Error, Result};
+use crate::process;
+use crate::workspace::{Workspace, cargo};
+
+/// Tests of `crates/log/tests` that count.
+const TESTS: [&str; 2] = ["fault_suite", "lease_model"];
+
+/// How many of the states are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Short,
+    Full,
+}
+
+impl Form {
+    /// As the command line says.
+    pub(crate) fn of(short: bool) -> Self {
+        if short { Self::Short } else { Self::Full }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Runs them, optimised: the states are many.
+pub(crate) fn run(workspace: &Workspace, form: Form) -> Result<Table> {
+    let mut table = Table::default();
+    for test in TESTS {
+        let mut command = Command::new(cargo());
+        command
+            .args(["test", "--release", "--locked", "--package", "sessiond-log"])
+            .args(["--test", test, "--", "--nocapture"])
+            .current_dir(workspace.root())
+            .env("FAULTS", form.word())
+            .stdout(Stdio::piped());
+        collect(&mut command, test, &mut table)?;
+    }
+    Ok(table)
+}
+
+/// Runs a test and takes the rows out of what it prints.
+fn collect(command: &mut Command, test: &str, table: &mut Table) -> Result<()> {
+    let text = process::line(command);
+    eprintln!("$ {text}");
+    let mut child = command
+        .spawn()
+        .map_err(Error::io(format!("starting `{text}`")))?;
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).lines() {
+            let line = line.map_err(Error::io(format!("reading from `{text}`")))?;
+            eprintln!("{line}");
+            table.rows.extend(Row::parse(&line));
+        }
+    }
+    let status = child.wait().map_err(Error::io(text))?;
+    if !status.success() {
+        table.failures.push(test.to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+use super::mutants::open_sites;
+use super::mutations::MUTATIONS;
+use super::verdict::{Row, Table};
+
+fn row(test: &str, states: u64, violations: u64) -> Row {
+    let test = test.to_owned();
+    Row {
+        test,
+        states,
+        violations,
+    }
+}
+
+#[test]
+fn a_row_is_found_behind_what_the_harness_printed() {
+    let cases = [
+        (
+            "faults: crash_states 12 3",
+            Some(row("crash_states", 12, 3)),
+        ),
+        ("test power::x ... faults: x 1 0", Some(row("x", 1, 0))),
+        ("faults: x 1", None),
+        ("faults: x one 0", None),
+        ("test result: ok. 15 passed", None),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(Row::parse(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_table_is_good_only_without_violations_and_with_rows() {
+    let table = |rows: &[Row], failures: &[&str]| Table {
+        rows: rows.to_vec(),
+        failures: failures.iter().map(|f| (*f).to_owned()).collect(),
+    };
+    let good = table(&[row("a", 10, 0), row("bcdef", 2, 0)], &[]);
+    good.judge().unwrap();
+    let expected = "test  | states tried | violations\n\
+                    a     |           10 |          0\n\
+                    bcdef |            2 |          0\n\
+                    in all |           12 |          0\n";
+    assert_eq!(good.to_string(), expected);
+    for bad in [
+        table(&[row("a", 10, 1)], &[]),
+        table(&[row("a", 10, 0)], &["lease_model"]),
+        table(&[], &[]),
+    ] {
+        assert_eq!(bad.judge().unwrap_err().code(), "faults");
+    }
+}
+
+#[test]
+fn a_mutation_whose_code_is_gone_or_doubled_is_an_error() {
+    let mutation = &MUTATIONS[0];
+    let once = format!("a\n    {}\nb\n", mutation.code);
+    let mutated = mutation.apply(&once).unwrap();
+    assert!(!mutated.contains(mutation.code) && mutated.contains(mutation.instead));
+    for text in ["", &format!("{once}{once}")] {
+        assert!(
+            mutation.apply(text).unwrap_err().contains("times"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_sync_that_no_mutation_takes_out_is_named() {
+    let known = format!("fn f() {{\n    {}\n}}\n", MUTATIONS[0].code);
+    assert_eq!(open_sites("appender.rs", &known), Vec::<String>::new());
+    let new = format!("{known}    // file.sync() in a comment\n    file.sync()?;\n");
+    assert_eq!(open_sites("appender.rs", &new), ["appender.rs:5"]);
+    assert_eq!(open_sites("fs/memory.rs", &new), Vec::<String>::new());
+}
