@@ -112,7 +112,7 @@ async fn of_endless_output_the_newest_part_is_kept() {
     )
     .await;
     let shown = turn.shown();
-    assert!(shown.starts_with("[1951428 bytes of earlier output dropped]\nxxx"));
+    assert!(shown.starts_with("[2836164 bytes of earlier output dropped]\nxxx"));
     assert!(shown.ends_with("xxxend\n"));
     assert_eq!(
         turn.call().output,

@@ -78,7 +78,7 @@ fn made(session: &Session) -> TerminalOp {
         command: "sh".to_owned(),
         args: vec!["-c".to_owned(), "make".to_owned()],
         cwd: session.cwd().to_str().expect("UTF-8").to_owned(),
-        output_limit: 1 << 20,
+        output_limit: 160 << 10,
     }
 }
 
