@@ -87,16 +87,20 @@ fn ask(child: &mut Child) -> std::io::Result<Value> {
             "clientInfo": { "name": "xtask", "version": "0" },
         },
     });
-    let broken = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-    let stdin = child.stdin.as_mut().ok_or_else(broken)?;
-    stdin.write_all(format!("{request}\n").as_bytes())?;
-    stdin.flush()?;
-    let mut stdout = BufReader::new(child.stdout.as_mut().ok_or_else(broken)?);
+    let ended = || std::io::Error::other("it ended before it answered");
+    let stdin = child.stdin.as_mut().ok_or_else(ended)?;
+    // An agent that ends at once is noticed by the write or by the read, whichever comes later.
+    let sent = stdin.write_all(format!("{request}\n").as_bytes());
+    sent.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => ended(),
+        _ => error,
+    })?;
+    let mut stdout = BufReader::new(child.stdout.as_mut().ok_or_else(ended)?);
     let mut line = String::new();
     loop {
         line.clear();
         if stdout.read_line(&mut line)? == 0 {
-            return Err(broken());
+            return Err(ended());
         }
         let frame: Value = serde_json::from_str(&line)?;
         if frame.get("id") == Some(&json!(0)) {

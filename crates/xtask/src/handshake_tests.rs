@@ -22,7 +22,16 @@ fn an_agent_that_answers_is_timed_and_waited_for() {
 #[test]
 fn an_agent_that_does_not_answer_properly_is_named() {
     let cases = [
-        ("it ends", "exit 3", "agent: initialize: broken pipe"),
+        (
+            "it ends",
+            "exit 3",
+            "agent: initialize: it ended before it answered",
+        ),
+        (
+            "it closes its stdin",
+            "exec <&-; sleep 0.2",
+            "agent: initialize: it ended before it answered",
+        ),
         (
             "it prints",
             "read line; echo hello; cat",
