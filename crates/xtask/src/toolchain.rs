@@ -1,4 +1,4 @@
-//! Which Node and Python there are, checked before anything is built.
+//! Which programs of the machine there are, checked before anything is built.
 
 use std::process::Command;
 
@@ -13,11 +13,13 @@ pub(crate) enum Tool {
     Npm,
     /// The interpreter of the Python SDK and of the examples.
     Python,
+    /// Shows the order of system calls to the tests of durability.
+    Strace,
 }
 
 impl Tool {
     /// All of them, in the order they are checked.
-    pub(crate) const ALL: [Self; 3] = [Self::Node, Self::Npm, Self::Python];
+    pub(crate) const ALL: [Self; 4] = [Self::Node, Self::Npm, Self::Python, Self::Strace];
 
     /// Name of the executable on PATH.
     pub(crate) const fn program(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Tool {
             Self::Node => "node",
             Self::Npm => "npm",
             Self::Python => "python3",
+            Self::Strace => "strace",
         }
     }
 
@@ -35,6 +38,8 @@ impl Tool {
             // The npm that comes with Node 20.
             Self::Npm => (9, 0),
             Self::Python => (3, 11),
+            // The first that can hold up and fail system calls by name.
+            Self::Strace => (5, 0),
         }
     }
 
@@ -49,7 +54,8 @@ impl Tool {
         let output = Command::new(program).arg("--version").output();
         let said = match output {
             Ok(output) if output.status.success() => {
-                String::from_utf8_lossy(&output.stdout).trim().to_owned()
+                let said = String::from_utf8_lossy(&output.stdout);
+                said.lines().next().unwrap_or_default().trim().to_owned()
             }
             _ => {
                 return Err(Error::Toolchain(format!(
