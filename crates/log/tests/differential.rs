@@ -8,8 +8,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sessiond_log::{INLINE_BYTES, Owner, Scan, Subject};
-use support::{Backend, append, lease, log_dir, run, subject};
+use sessiond_log::{INLINE_BYTES, Owner, Subject};
+use support::{Backend, append, as_second_reader, lease, log_dir, run, subject};
 
 /// Reads every session directory that is named on stdin, one answer a line: one start of Python.
 const DRIVER: &str = "
@@ -43,33 +43,6 @@ fn theirs(roots: &[PathBuf]) -> Vec<serde_json::Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-fn ours(scan: &Scan) -> serde_json::Value {
-    let records: Vec<_> = scan
-        .records
-        .iter()
-        .map(|r| {
-            let data: serde_json::Value = serde_json::from_str(&r.data).unwrap();
-            serde_json::json!({
-                "seq": r.seq, "epoch": r.epoch, "at": r.at, "kind": r.kind, "data": data,
-            })
-        })
-        .collect();
-    let damage: Vec<_> = scan
-        .damage
-        .iter()
-        .map(|d| {
-            serde_json::json!({
-                "segment": d.segment, "offset": d.offset, "length": d.length,
-                "after_seq": d.after_seq, "reason": d.reason.as_str(),
-            })
-        })
-        .collect();
-    let torn = scan.torn.as_ref().map(
-        |t| serde_json::json!({ "segment": t.segment, "offset": t.offset, "length": t.length }),
-    );
-    serde_json::json!([records, damage, torn, scan.next_seq])
 }
 
 /// Broken variants of each segment of a log.
@@ -172,7 +145,7 @@ fn agree(source: &Backend, cases: &[(String, PathBuf, Vec<u8>)], subject: &Subje
             std::fs::write(target, if path == changed { bytes } else { content }).unwrap();
         }
         let store = sessiond_log::Store::open_real(&root).unwrap();
-        expected.push(ours(&store.read(subject).unwrap()));
+        expected.push(as_second_reader(&store.read(subject).unwrap()));
         roots.push(root.join(&session));
     }
     for ((case, theirs), ours) in cases.iter().zip(theirs(&roots)).zip(expected) {

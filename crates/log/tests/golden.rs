@@ -12,8 +12,8 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use sessiond_log::fs::MemoryFs;
-use sessiond_log::{Durability, NewRecord, Scan, Store};
-use support::{Backend, lease, record, run, subject, texts, wait};
+use sessiond_log::{Durability, NewRecord, Store};
+use support::{Backend, as_second_reader, lease, record, run, subject, texts, wait};
 
 /// BLAKE3 of all files of a format, so that an edit does not pass.
 const FORMATS: [(&str, &str); 1] = [(
@@ -55,33 +55,6 @@ fn copy(store: &Path) -> Backend {
     Backend::memory(fs)
 }
 
-fn found(scan: &Scan) -> serde_json::Value {
-    let records: Vec<_> = scan
-        .records
-        .iter()
-        .map(|r| {
-            let data: serde_json::Value = serde_json::from_str(&r.data).unwrap();
-            serde_json::json!({
-                "seq": r.seq, "epoch": r.epoch, "at": r.at, "kind": r.kind, "data": data,
-            })
-        })
-        .collect();
-    let damage: Vec<_> = scan
-        .damage
-        .iter()
-        .map(|d| {
-            serde_json::json!({
-                "segment": d.segment, "offset": d.offset, "length": d.length,
-                "after_seq": d.after_seq, "reason": d.reason.as_str(),
-            })
-        })
-        .collect();
-    let torn = scan.torn.as_ref().map(
-        |t| serde_json::json!({ "segment": t.segment, "offset": t.offset, "length": t.length }),
-    );
-    serde_json::json!([records, damage, torn, scan.next_seq])
-}
-
 /// LOG-11
 #[test]
 fn golden_stores_read_as_they_were_recorded() {
@@ -93,7 +66,7 @@ fn golden_stores_read_as_they_were_recorded() {
             let backend = copy(&folder.join("store"));
             assert_eq!(backend.store().subjects().unwrap(), [subject()]);
             let scan = backend.store().read(&subject()).unwrap();
-            assert_eq!(found(&scan), expected, "{format} {case}");
+            assert_eq!(as_second_reader(&scan), expected, "{format} {case}");
         }
     }
 }

@@ -168,3 +168,31 @@ pub(crate) fn with_segment(source: &Backend, bytes: &[u8]) -> Backend {
     backend.overwrite(&source.segments()[0], bytes);
     backend
 }
+
+/// What was read, in the shape in which `conformance/logread.py` tells it.
+pub(crate) fn as_second_reader(scan: &Scan) -> serde_json::Value {
+    let records: Vec<_> = scan
+        .records
+        .iter()
+        .map(|r| {
+            let data: serde_json::Value = serde_json::from_str(&r.data).unwrap();
+            serde_json::json!({
+                "seq": r.seq, "epoch": r.epoch, "at": r.at, "kind": r.kind, "data": data,
+            })
+        })
+        .collect();
+    let damage: Vec<_> = scan
+        .damage
+        .iter()
+        .map(|d| {
+            serde_json::json!({
+                "segment": d.segment, "offset": d.offset, "length": d.length,
+                "after_seq": d.after_seq, "reason": d.reason.as_str(),
+            })
+        })
+        .collect();
+    let torn = scan.torn.as_ref().map(
+        |t| serde_json::json!({ "segment": t.segment, "offset": t.offset, "length": t.length }),
+    );
+    serde_json::json!([records, damage, torn, scan.next_seq])
+}
