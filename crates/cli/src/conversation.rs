@@ -118,6 +118,11 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
             let text = format!("of {parent} up to event {at}; what follows is only here");
             entry(f, "fork", &text)
         }
+        Event::Marker(Marker::Clear {}) => entry(
+            f,
+            "clear",
+            "the conversation begins anew; the agent knows nothing before this",
+        ),
         Event::Notice { title, .. } => entry(f, "notice", title),
         Event::Damage {
             segment,

@@ -13,10 +13,10 @@ use std::{
 };
 
 use sessiond_index::Index;
-use sessiond_log::{Durability, HolderState, Lease, LogError, Scan, Store, Ticket, Writer};
+use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
 use sessiond_protocol::{
-    ErrorCode, ForkPoint, ItemId, OnDisconnect, Op, Outcome, Receipt, Replay, RequestId,
-    RequestKind, SessionId, Standing, SubmissionId, TurnId, Verdict, WireError,
+    ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, Receipt, Replay, RequestId,
+    RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
 };
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -25,7 +25,8 @@ use crate::{
     agent::{AgentFactory, FromAgent},
     core::{Cause, ConnId, Core, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent},
     outlet::Outlet,
-    record::{log_error, to_frame, to_record},
+    record::{log_error, to_record},
+    recovered::Recovered,
 };
 use noting::Noting;
 use running::Running;
@@ -36,6 +37,10 @@ const APPENDS_AHEAD: usize = 64;
 
 /// Messages of the agent taken in one go, before commands of clients are looked at again.
 const AGENT_BURST: usize = 64;
+
+/// Bytes of records after which the end of a turn is followed by a checkpoint: what an opening
+/// reads at most, but for one long turn. Some ten milliseconds of reading.
+const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
 
 /// What is asked of a session's actor.
 #[derive(Debug)]
@@ -109,6 +114,8 @@ pub(crate) struct Actor {
     running: Running,
     noting: Noting,
     held: VecDeque<Held>,
+    /// Bytes of records behind the newest checkpoint.
+    since_checkpoint: u64,
     waiters: HashMap<Token, Waiter>,
     next_token: u64,
     started: Instant,
@@ -134,8 +141,13 @@ impl Mint for Ids {
 
 impl Actor {
     /// An actor over what the log says.
-    pub(crate) fn new(parts: Parts, scan: &Scan) -> Self {
-        let standing = standing(parts.session, scan);
+    pub(crate) fn new(parts: Parts, recovered: Recovered) -> Self {
+        let Recovered {
+            standing,
+            next_seq,
+            since_checkpoint,
+            ..
+        } = recovered;
         let core = Core::new(
             parts.session,
             parts.cwd.clone(),
@@ -144,7 +156,8 @@ impl Actor {
         );
         Self {
             running: Running::default(),
-            noting: Noting::new(parts.index.clone(), parts.session, scan.next_seq),
+            noting: Noting::new(parts.index.clone(), parts.session, next_seq),
+            since_checkpoint,
             parts,
             core,
             writer: None,
@@ -263,6 +276,14 @@ impl Actor {
     }
 
     fn input(&mut self, input: Input) {
+        self.step(input);
+        if self.since_checkpoint > CHECKPOINT_BYTES && self.core.is_between_turns() {
+            self.since_checkpoint = 0;
+            self.step(Input::Checkpoint);
+        }
+    }
+
+    fn step(&mut self, input: Input) {
         let now = Moment {
             elapsed: self.started.elapsed(),
             at: timestamp(),
@@ -307,11 +328,20 @@ impl Actor {
             Sync::Written => Durability::Written,
             Sync::Synced => Durability::Synced,
         };
-        let records: Result<Vec<_>, WireError> = step.append.iter().map(to_record).collect();
-        match (records, self.writer()) {
-            (Ok(records), Ok(writer)) => Append::Waiting(writer.append(records, durability)),
-            (_, Err(error)) => Append::Failed(error),
-            (Err(_), Ok(_)) => Append::Failed(LogError::InvalidRecord("event is not JSON")),
+        let records: Result<Vec<NewRecord>, WireError> =
+            step.append.iter().map(to_record).collect();
+        let Ok(mut records) = records else {
+            return Append::Failed(LogError::InvalidRecord("event is not JSON"));
+        };
+        let bytes = records.iter().map(|record| record.data.len() as u64);
+        self.since_checkpoint += bytes.sum::<u64>();
+        let checkpoint = is_checkpoint(step).then(|| records.pop()).flatten();
+        match self.writer() {
+            Ok(writer) => Append::Waiting(match checkpoint {
+                Some(record) => writer.checkpoint(record),
+                None => writer.append(records, durability),
+            }),
+            Err(error) => Append::Failed(error),
         }
     }
 
@@ -391,21 +421,10 @@ impl Actor {
     }
 }
 
-/// How the session stands according to its log.
-pub(crate) fn standing(session: SessionId, scan: &Scan) -> Standing {
-    let mut standing = Standing::default();
-    for record in &scan.records {
-        standing.apply(&to_frame(session, record));
-    }
-    if let Some(parent) = &scan.parent
-        && let Ok(session) = parent.session.as_ref().parse()
-    {
-        let at = sessiond_protocol::Cursor(parent.seq);
-        standing.comes_from(ForkPoint { session, at });
-    }
-    // Numbers of damaged records are not used again.
-    standing.cursor = sessiond_protocol::Cursor(scan.next_seq.saturating_sub(1));
-    standing
+/// Whether the step records a checkpoint; such a step records nothing else.
+fn is_checkpoint(step: &Step) -> bool {
+    let is_one = |event: &Event| matches!(event, Event::Marker(Marker::Checkpoint { .. }));
+    matches!(step.append.as_slice(), [frame] if is_one(&frame.event))
 }
 
 /// A log that cannot be controlled: why, for the client.

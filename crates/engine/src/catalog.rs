@@ -1,7 +1,7 @@
 //! What the store holds, without attaching to anything: lists, pages of events, histories.
 
 use sessiond_index::{Index, IndexError, InvalidAfter, Query};
-use sessiond_log::{Lease, LogError, Store, Subject};
+use sessiond_log::{Lease, LogError, Seen, Since, Store, Subject};
 use sessiond_protocol::{
     Accepted, Cursor, ErrorCode, History, HistoryItem, SessionId, SessionList, TurnId, WireError,
     limits,
@@ -55,24 +55,24 @@ pub(crate) fn read(
     limit: Option<u32>,
 ) -> Result<Accepted, WireError> {
     let subject = subject(session)?;
-    let scan = store
-        .read(&subject)
-        .map_err(|error| refusal(session, &error))?;
-    if scan.is_blank() {
-        return Err(refusal(session, &LogError::NotFound(subject)));
-    }
     let limit = limit
         .unwrap_or(limits::PAGE_EVENTS)
         .clamp(1, limits::PAGE_EVENTS) as usize;
-    let mut records = scan.records.iter().filter(|record| record.seq > after.0);
-    let mut frames: Vec<_> = records
-        .by_ref()
-        .take(limit)
-        .map(|record| to_frame(session, record))
-        .collect();
-    let next = records
-        .next()
-        .and(frames.last().and_then(|frame| frame.cursor));
+    let (mut frames, mut more) = (Vec::new(), 0_usize);
+    let scan = store.visit(&subject, &mut |record| {
+        if record.seq <= after.0 {
+        } else if frames.len() < limit {
+            frames.push(to_frame(session, record));
+        } else {
+            more += 1;
+        }
+    });
+    let scan = scan.map_err(|error| refusal(session, &error))?;
+    if scan.is_blank() {
+        return Err(refusal(session, &LogError::NotFound(subject)));
+    }
+    let last = frames.last().and_then(|frame| frame.cursor);
+    let next = last.filter(|_| more > 0);
     if next.is_none() {
         frames.extend(scan.damage.iter().map(|place| damage_frame(session, place)));
     }
@@ -94,11 +94,13 @@ pub(crate) fn history(
 ) -> Result<Vec<HistoryItem>, AgentError> {
     let failed =
         |error: LogError| AgentError::failed(format!("the history is unreadable: {error}"));
-    let scan = lease.scan().map_err(failed)?;
     let mut history = History::default();
-    for record in &scan.records {
-        history.apply(to_frame(session, record));
-    }
+    let visited = lease.visit(Since::Start, &mut |seen| {
+        if let Seen::Record(record) = seen {
+            history.apply(to_frame(session, record));
+        }
+    });
+    visited.map_err(failed)?;
     Ok(history
         .items()
         .iter()

@@ -14,7 +14,7 @@ mod tests;
 use std::{collections::HashMap, path::Path, time::Duration};
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, OnDisconnect, Op,
+    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker, OnDisconnect, Op,
     Persistence, Queued, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
     SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
 };
@@ -133,6 +133,11 @@ impl Core {
         self.standing.cursor
     }
 
+    /// After which event the conversation in force begins: the newest clear, or the header.
+    pub(crate) fn before_base(&self) -> Cursor {
+        Cursor(self.standing.base.0.saturating_sub(1))
+    }
+
     /// What an attach shows after the durable events: what will close by the next append, or what
     /// is in flight now. Events without a cursor.
     pub(crate) fn snapshot(&self) -> Vec<EventFrame> {
@@ -154,6 +159,11 @@ impl Core {
             .into_iter()
             .chain(self.standing.waiting.iter().map(|w| w.id))
             .collect()
+    }
+
+    /// Whether no turn runs, and what earlier runs left open is recorded: a time for a checkpoint.
+    pub(crate) fn is_between_turns(&self) -> bool {
+        self.touched && self.turn.is_none() && self.closings.is_empty()
     }
 
     /// The requests that wait for an answer.
@@ -182,6 +192,10 @@ impl Stepping<'_> {
         match input {
             Input::Created { cause, header } => self.created(&cause, header),
             Input::Settle => self.record_closings(),
+            Input::Checkpoint => {
+                let marker = self.core.standing.checkpoint();
+                self.record(None, None, Event::Marker(marker));
+            }
             Input::Attached {
                 conn,
                 answers,
@@ -240,6 +254,7 @@ impl Stepping<'_> {
             Op::SessionConfigure { mode } => self.configure(&cause, mode),
             Op::SessionRename { title } => self.rename(&cause, &title),
             Op::SessionRelocate { cwd } => self.relocate(&cause, cwd),
+            Op::SessionClear {} => self.clear(&cause),
             Op::SessionClose {} => self.close(cause),
             Op::SessionNew(_)
             | Op::SessionResume(_)
@@ -382,6 +397,17 @@ impl Stepping<'_> {
             self.record(None, None, Event::SessionChanged(change));
             self.step.sync = Sync::Synced;
         }
+        self.accept(cause, Accepted::Done {});
+    }
+
+    /// The agent is opened anew by the next turn, with nothing to remember (RESUME-1).
+    fn clear(&mut self, cause: &Cause) {
+        if self.core.turn.is_some() || !self.core.standing.waiting.is_empty() {
+            let message = "a turn is running; interrupt it, then clear";
+            return self.reject(cause, WireError::new(ErrorCode::Busy, message));
+        }
+        self.step.urgent.push(Urgent::DropAgent);
+        self.record(None, None, Event::Marker(Marker::Clear {}));
         self.accept(cause, Accepted::Done {});
     }
 

@@ -27,7 +27,9 @@ mod catalog;
 mod core;
 mod engine;
 mod outlet;
+mod past;
 mod record;
+mod recovered;
 
 pub use agent::{
     AGENT_AHEAD, Agent, AgentError, AgentFactory, Emit, HistorySource, Opening, TurnContext,

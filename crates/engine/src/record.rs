@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use sessiond_log::{Damage, LogError, NewRecord, Record};
+use sessiond_log::{Damage, LogError, NewRecord, RecordView};
 use sessiond_protocol::{
     Cursor, ErrorCode, Event, EventFrame, Holder, ItemId, SessionId, SubmissionId, TurnId,
     WireError,
@@ -44,10 +44,10 @@ pub(crate) fn to_record(frame: &EventFrame) -> Result<NewRecord, WireError> {
 }
 
 /// The event of a record. One that this version cannot read is kept as unknown, never an error.
-pub(crate) fn to_frame(session: SessionId, record: &Record) -> EventFrame {
+pub(crate) fn to_frame(session: SessionId, record: RecordView<'_>) -> EventFrame {
     let cursor = Some(Cursor(record.seq));
-    let at = Some(record.at.clone());
-    match serde_json::from_str::<Data<'_>>(&record.data) {
+    let at = Some(record.at.to_owned());
+    match serde_json::from_str::<Data<'_>>(record.data) {
         Ok(data) => EventFrame {
             session,
             cursor,

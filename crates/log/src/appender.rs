@@ -121,7 +121,7 @@ impl Appender {
         // Only the holder of the lock that is named now may write (LOG-7).
         self.held.check()?;
         while let Some(job) = jobs.front() {
-            if self.is_full(job.bytes) {
+            if self.is_full(job.bytes) || self.ends_before(job) {
                 self.write()?;
                 self.sync()?;
                 self.open = None;
@@ -129,7 +129,7 @@ impl Appender {
             if self.open.is_none()
                 && let Some(at) = self.first_time(job)
             {
-                self.begin_segment(&at)?;
+                self.begin_segment(&at, job.checkpoint())?;
             }
             self.encode(job)?;
             if let Some(job) = jobs.pop_front() {
@@ -191,6 +191,11 @@ impl Appender {
         let filled = open.length + self.buffer.len() as u64;
         let empty = open.header.first_seq > self.last_seq;
         !empty && filled + more > SEGMENT_BYTES
+    }
+
+    /// Whether the segment ends here for `job`, a checkpoint that begins the next one.
+    fn ends_before(&self, job: &Job) -> bool {
+        self.open.is_some() && job.checkpoint().is_some()
     }
 
     fn encode(&mut self, job: &Job) -> Result<(), LogError> {
@@ -299,14 +304,15 @@ impl Appender {
     }
 
     /// Claims the next segment: the first one of a writer seals what the log ends with.
-    fn begin_segment(&mut self, at: &str) -> Result<(), LogError> {
+    fn begin_segment(&mut self, at: &str, checkpoint: Option<u64>) -> Result<(), LogError> {
         let held = Arc::clone(&self.held);
         let fs = held.store.fs();
         self.fence()?;
         self.seal()?;
         let log = held.home.log();
         fs.make_dir(&log).doing("create", &log)?;
-        let header = self.next_header()?;
+        let mut header = self.next_header()?;
+        header.checkpoint = checkpoint;
         let path = held.home.segment(&header.name().to_string());
         let file = match fs.create(&path) {
             // Somebody else claimed it.

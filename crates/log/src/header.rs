@@ -32,9 +32,10 @@ pub(crate) struct Header {
     pub(crate) first_seq: u64,
     /// Where the segment before ends; nothing beyond counts.
     pub(crate) after: Option<Tail>,
-    /// Newest checkpoint; none are written yet.
-    #[serde(default, skip_deserializing)]
-    checkpoint: (),
+    /// Seq of the checkpoint that this segment was begun for: who only wants to go on reads from
+    /// there. The newest one is that of the last header that names one.
+    #[serde(default)]
+    pub(crate) checkpoint: Option<u64>,
     /// The torn tail that was cut from the segment before (LOG-4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) torn: Option<Sealed>,
@@ -72,7 +73,7 @@ impl Header {
     /// A header for a new segment.
     pub(crate) fn new(session: Subject, number: u32, epoch: u64, after: Option<Tail>) -> Self {
         let first_seq = after.as_ref().map_or(0, |tail| tail.seq) + 1;
-        let (format, segment, checkpoint, torn) = (FORMAT, Uuid::now_v7(), (), None);
+        let (format, segment, checkpoint, torn) = (FORMAT, Uuid::now_v7(), None, None);
         let (parent, repaired) = (None, Vec::new());
         Self {
             format,

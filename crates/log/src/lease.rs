@@ -10,7 +10,7 @@ use crate::header::FORMAT;
 use crate::layout::{Home, OPEN};
 use crate::owner::{Holder, HolderState, Owner};
 use crate::reader::{Carry, Reader};
-use crate::scan::Scan;
+use crate::scan::{Scan, Seen, Since};
 use crate::store::Store;
 use crate::subject::Subject;
 use crate::writer::{Shared, Writer};
@@ -47,6 +47,8 @@ pub(crate) struct Held {
 #[derive(Debug, Default)]
 struct State {
     writer: Weak<Shared>,
+    /// How many writers there have been.
+    writers: u64,
     /// The end of the log as scanned, while no writer has come after it.
     base: Option<Base>,
     carry: Option<Carry>,
@@ -117,6 +119,28 @@ impl Lease {
         Ok(scan)
     }
 
+    /// [`Lease::scan`] for logs of any length: shows each record and each broken place to `visit`,
+    /// with one segment at a time in memory; the answer has no records. A visit since a checkpoint
+    /// tells only of damage behind it.
+    ///
+    /// # Errors
+    /// [`LogError::Io`]; `visit` may have been shown something by then.
+    pub fn visit(&self, since: Since, visit: &mut dyn FnMut(Seen<'_>)) -> Result<Scan, LogError> {
+        // Without the lock: a visitor may wait for somebody who reads slowly, and a writer must not.
+        let (carry, writers) = {
+            let state = self.held.state();
+            (state.carry.clone(), state.writers)
+        };
+        let scan = self
+            .held
+            .store
+            .with_reader(self.subject(), |r| r.visit(carry.as_ref(), since, visit))?;
+        let mut state = self.held.state();
+        let is_the_end = state.writers == writers && !state.has_writer();
+        state.base = is_the_end.then(|| Base::of(&scan, carry));
+        Ok(scan)
+    }
+
     /// A writer that goes on where the log ends; reads the log first unless [`Lease::scan`] just
     /// did. It changes nothing before its first append, which begins a new segment under the next
     /// epoch.
@@ -134,7 +158,8 @@ impl Lease {
             Some(base) => base,
             None => {
                 let carry = state.carry.clone();
-                let scan = |r: Reader<'_>| r.scan(carry.as_ref(), &mut |_| ());
+                let since = Since::Checkpoint;
+                let scan = |r: Reader<'_>| r.visit(carry.as_ref(), since, &mut |_| ());
                 let scan = self.held.store.with_reader(self.subject(), scan)?;
                 Base::of(&scan, carry)
             }
@@ -150,6 +175,7 @@ impl Lease {
         let appender = Appender::new(Arc::clone(&self.held), base);
         let shared = Arc::new(Shared::new(appender, next_seq, pool));
         state.writer = Arc::downgrade(&shared);
+        state.writers += 1;
         Ok(Writer::new(shared))
     }
 

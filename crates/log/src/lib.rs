@@ -94,7 +94,7 @@ pub use lease::Lease;
 pub use lineage::Parent;
 pub use owner::{Holder, HolderState, Owner};
 pub use record::{NewRecord, Record, RecordView};
-pub use scan::{Damage, DamageReason, Scan, Span, Torn};
+pub use scan::{Damage, DamageReason, Scan, Seen, Since, Span, Torn};
 pub use store::Store;
 pub use subject::Subject;
 pub use verify::{Health, Report};

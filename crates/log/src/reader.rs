@@ -1,16 +1,16 @@
 //! Reads a log: finds its segments, links them, walks through them.
 
 use crate::blob::Blobs;
-use crate::chain::{Chain, Found};
+use crate::chain::{Chain, Found, Part};
 use crate::error::{Doing, LogError, found};
 use crate::fs::Fs;
 use crate::header::{FORMAT, HEADER_BYTES, Header, Tail};
 use crate::layout::{Home, SegmentName};
-use crate::line::VERSION;
+use crate::line::{Line, VERSION};
 use crate::lineage::{self, Parent};
 use crate::piece::{first_piece, pieces};
 use crate::record::{Record, RecordView};
-use crate::scan::{Damage, DamageReason, Scan};
+use crate::scan::{Damage, DamageReason, Scan, Seen, Since};
 use crate::subject::Subject;
 use crate::survey::Survey;
 use crate::walk::{IsLast, Walk};
@@ -54,8 +54,21 @@ impl Reader<'_> {
         carry: Option<&Carry>,
         visit: &mut dyn FnMut(RecordView<'_>),
     ) -> Result<Scan, LogError> {
+        self.visit(carry, Since::Start, &mut |seen| match seen {
+            Seen::Record(record) => visit(record),
+            Seen::Damage(_) => {}
+        })
+    }
+
+    /// Shows `visit` records and damage in their order.
+    pub(crate) fn visit(
+        &self,
+        carry: Option<&Carry>,
+        since: Since,
+        visit: &mut dyn FnMut(Seen<'_>),
+    ) -> Result<Scan, LogError> {
         let mut walk = Walk::new(self.blobs, visit);
-        self.walk(carry, &mut walk)?;
+        self.walk(carry, since, &mut walk)?;
         walk.finish()
     }
 
@@ -65,16 +78,21 @@ impl Reader<'_> {
         carry: Option<&Carry>,
         until: u64,
     ) -> Result<(Scan, Survey), LogError> {
-        let mut ignore = |_: RecordView<'_>| ();
+        let mut ignore = |_: Seen<'_>| ();
         let mut walk = Walk::new(self.blobs, &mut ignore);
         walk.survey = Some(Survey::until(until));
-        self.walk(carry, &mut walk)?;
+        self.walk(carry, Since::Start, &mut walk)?;
         let survey = walk.survey.take();
         let survey = survey.unwrap_or_else(|| Survey::until(until));
         Ok((walk.finish()?, survey))
     }
 
-    fn walk(&self, carry: Option<&Carry>, walk: &mut Walk<'_>) -> Result<(), LogError> {
+    fn walk(
+        &self,
+        carry: Option<&Carry>,
+        since: Since,
+        walk: &mut Walk<'_>,
+    ) -> Result<(), LogError> {
         let mut chain = self.chain(&mut walk.scan)?;
         match carry.map(|c| &c.tail) {
             Some(Some(tail)) => chain.end_at(tail),
@@ -82,10 +100,12 @@ impl Reader<'_> {
             None => {}
         }
         let last = chain.parts.len().saturating_sub(1);
-        for (index, part) in chain.parts.iter().enumerate() {
-            let path = self.home.segment(&part.found.name.to_string());
-            let end = part.limit.unwrap_or(u64::MAX);
-            let bytes = self.fs.read(&path, 0..end).doing("read", &path)?;
+        let first = match since {
+            Since::Start => 0,
+            Since::Checkpoint => self.begin(&chain, walk)?,
+        };
+        for (index, part) in chain.parts.iter().enumerate().skip(first) {
+            let bytes = self.bytes(part)?;
             walk.segment(
                 part,
                 &bytes,
@@ -101,6 +121,41 @@ impl Reader<'_> {
             walk.carried(&carry.lines);
         }
         Ok(())
+    }
+
+    /// The part that begins with the newest checkpoint that is whole; the first one without any.
+    fn begin(&self, chain: &Chain, walk: &mut Walk<'_>) -> Result<usize, LogError> {
+        for (index, part) in chain.parts.iter().enumerate().rev() {
+            let Some(header) = &part.found.header else {
+                continue;
+            };
+            let Some(seq) = header.checkpoint else {
+                continue;
+            };
+            // Its writer may have died before the record was whole.
+            let bytes = self.bytes(part)?;
+            let is_there = |p: &crate::piece::Piece<'_>| {
+                p.line.as_ref().is_ok_and(|line| {
+                    line.seq == Some(seq) && line.epoch == header.epoch && self.is_readable(line)
+                })
+            };
+            if pieces(&bytes).iter().any(is_there) {
+                walk.begin_at(seq, header.first_seq);
+                return Ok(index);
+            }
+        }
+        Ok(0)
+    }
+
+    fn is_readable(&self, line: &Line<'_>) -> bool {
+        !crate::blob::is_reference(line.data) || matches!(self.blobs.load(line.data), Ok(Some(_)))
+    }
+
+    /// The bytes of a part that count.
+    fn bytes(&self, part: &Part) -> Result<Vec<u8>, LogError> {
+        let path = self.home.segment(&part.found.name.to_string());
+        let end = part.limit.unwrap_or(u64::MAX);
+        self.fs.read(&path, 0..end).doing("read", &path)
     }
 
     /// The records as well.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::header::Tail;
 use crate::lineage::Parent;
-use crate::record::Record;
+use crate::record::{Record, RecordView};
 
 /// The result of reading a log as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,6 +34,25 @@ pub struct Scan {
     pub(crate) tail: Option<Tail>,
     /// Highest number of a segment file.
     pub(crate) last_number: u32,
+}
+
+/// What a visitor of a log is shown, in the order of the log.
+#[derive(Debug, Clone, Copy)]
+pub enum Seen<'a> {
+    /// A record that counts.
+    Record(RecordView<'a>),
+    /// A broken place.
+    Damage(&'a Damage),
+}
+
+/// Where a visit of a log begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// With its first record.
+    Start,
+    /// With its newest checkpoint that is whole, which is then the first record shown; with the
+    /// first record where there is none. What lies before is not looked at (LOG-10).
+    Checkpoint,
 }
 
 /// Bytes of one segment file.

@@ -12,14 +12,18 @@ use crate::header::Tail;
 use crate::line::{Crc, Fault, Line, VERSION};
 use crate::piece::{Piece, pieces};
 use crate::record::RecordView;
-use crate::scan::{Damage, DamageReason, Scan, Torn};
+use crate::scan::{Damage, DamageReason, Scan, Seen, Torn};
 use crate::survey::Survey;
 
 /// The walk over all segments of one log.
 pub(crate) struct Walk<'a> {
     pub(crate) scan: Scan,
     blobs: &'a Blobs,
-    visit: &'a mut dyn FnMut(RecordView<'_>),
+    visit: &'a mut dyn FnMut(Seen<'_>),
+    /// Records up to this seq are not handed out.
+    since: u64,
+    /// Damage that was handed out.
+    told: usize,
     last_seq: u64,
     /// Records that may have been in broken bytes since `last_seq`.
     lost: u64,
@@ -40,16 +44,25 @@ struct Place<'b> {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(blobs: &'a Blobs, visit: &'a mut dyn FnMut(RecordView<'_>)) -> Self {
+    pub(crate) fn new(blobs: &'a Blobs, visit: &'a mut dyn FnMut(Seen<'_>)) -> Self {
         Self {
             scan: Scan::default(),
             blobs,
             visit,
+            since: 0,
+            told: 0,
             last_seq: 0,
             lost: 0,
             failure: None,
             survey: None,
         }
+    }
+
+    /// Begins with the checkpoint `seq`, in a segment that begins with the record `first_seq`: what
+    /// comes before is not looked at.
+    pub(crate) fn begin_at(&mut self, seq: u64, first_seq: u64) {
+        self.since = seq.saturating_sub(1);
+        self.last_seq = first_seq.saturating_sub(1);
     }
 
     /// Goes through a segment, whose counting bytes are given. Only the last one can be torn.
@@ -122,6 +135,7 @@ impl<'a> Walk<'a> {
 
     pub(crate) fn finish(mut self) -> Result<Scan, LogError> {
         self.scan.next_seq = self.last_seq + self.lost + 1;
+        self.tell_damage();
         self.failure.map_or(Ok(self.scan), Err)
     }
 
@@ -244,13 +258,18 @@ impl<'a> Walk<'a> {
 
     /// Hands the record out, its blob resolved; whether that could be done.
     fn deliver(&mut self, line: &Line<'_>, seq: u64) -> bool {
+        if seq <= self.since {
+            return true;
+        }
         if !blob::is_reference(line.data) {
-            (self.visit)(RecordView::of(line, seq, line.data));
+            self.tell_damage();
+            (self.visit)(Seen::Record(RecordView::of(line, seq, line.data)));
             return true;
         }
         match self.blobs.load(line.data) {
             Ok(Some(data)) => {
-                (self.visit)(RecordView::of(line, seq, &data));
+                self.tell_damage();
+                (self.visit)(Seen::Record(RecordView::of(line, seq, &data)));
                 true
             }
             Ok(None) => false,
@@ -260,6 +279,14 @@ impl<'a> Walk<'a> {
                 true
             }
         }
+    }
+
+    /// Hands out the damage before the next record: by then nothing is joined to it any more.
+    fn tell_damage(&mut self) {
+        for damage in self.scan.damage.iter().skip(self.told) {
+            (self.visit)(Seen::Damage(damage));
+        }
+        self.told = self.scan.damage.len();
     }
 
     fn damage(&mut self, segment: &str, offset: u64, length: u64, reason: DamageReason) {

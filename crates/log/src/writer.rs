@@ -63,11 +63,26 @@ pub(crate) struct Job {
     pub(crate) records: Vec<NewRecord>,
     pub(crate) first_seq: u64,
     pub(crate) bytes: u64,
+    place: Place,
     durability: Durability,
     done: oneshot::Sender<Answer<Appended>>,
 }
 
+/// Where a batch goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Behind the batch before it.
+    Behind,
+    /// At the beginning of a segment: its first record is a checkpoint.
+    Checkpoint,
+}
+
 impl Job {
+    /// Seq of the checkpoint that the batch begins with.
+    pub(crate) fn checkpoint(&self) -> Option<u64> {
+        (self.place == Place::Checkpoint).then_some(self.first_seq)
+    }
+
     pub(crate) fn into_waiting(self) -> Waiting {
         let last_seq = self.first_seq + self.records.len() as u64 - 1;
         let appended = Appended {
@@ -321,8 +336,22 @@ impl Writer {
     /// [`LogError::QueueFull`]: the batch has no numbers then and the writer lives; see
     /// [`Writer::ready`]. Else to what poisoned the writer, or [`LogError::Closed`].
     pub fn append(&self, batch: Vec<NewRecord>, durability: Durability) -> Ticket {
+        self.append_at(batch, durability, Place::Behind)
+    }
+
+    /// Appends one record that makes those before it unneeded for whoever only wants to go on:
+    /// [`Lease::visit`](crate::Lease::visit) begins there. It is synced, and begins a segment, so
+    /// that the older ones can be put away (LOG-10).
+    ///
+    /// # Errors
+    /// As [`Writer::append`].
+    pub fn checkpoint(&self, record: NewRecord) -> Ticket {
+        self.append_at(vec![record], Durability::Synced, Place::Checkpoint)
+    }
+
+    fn append_at(&self, batch: Vec<NewRecord>, durability: Durability, place: Place) -> Ticket {
         let (done, ticket) = oneshot::channel();
-        if let Err((done, error)) = self.submit(batch, durability, done) {
+        if let Err((done, error)) = self.submit(batch, (durability, place), done) {
             let _ = done.send(Err(error));
         }
         Ticket(ticket)
@@ -374,7 +403,7 @@ impl Writer {
     fn submit(
         &self,
         batch: Vec<NewRecord>,
-        durability: Durability,
+        (durability, place): (Durability, Place),
         done: oneshot::Sender<Answer<Appended>>,
     ) -> Result<(), (oneshot::Sender<Answer<Appended>>, LogError)> {
         let records: Vec<_> = match batch.into_iter().map(NewRecord::admit).collect() {
@@ -398,6 +427,7 @@ impl Writer {
             records,
             first_seq,
             bytes,
+            place,
             durability,
             done,
         });

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Content, Cursor, Grant, Item, ItemId, ItemKind, Outcome, RequestBody, RequestId, SessionId,
-    SessionOpened, SubmissionId, ToolCall, TurnId, WireError,
+    SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
 };
 
 /// An event with all that places it. Durable ones carry a cursor; an event without one is
@@ -347,7 +347,7 @@ pub enum Severity {
 }
 
 /// A structural mark.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "marker", rename_all = "snake_case")]
 pub enum Marker {
     /// The user allowed or refused something for good.
@@ -362,6 +362,16 @@ pub enum Marker {
         parent: SessionId,
         /// The last event they share.
         at: Cursor,
+    },
+    /// The conversation begins anew here. What came before stays in the log and is not part of it
+    /// any more: no load shows it and no agent gets it (RESUME-1).
+    Clear {},
+    /// How the session stands, so that opening it reads from here on (LOG-10).
+    Checkpoint {
+        /// How `standing` is written down.
+        version: u32,
+        /// The fold of all events before this one.
+        standing: Box<Standing>,
     },
     /// The agent's own record: its session id in its own store, or the like.
     Native {

@@ -1,8 +1,8 @@
 //! The conversation as an agent gets it: a fold of the durable events.
 
-use crate::{Event, EventFrame, HistoryItem, Item};
+use crate::{Event, EventFrame, HistoryItem, Item, Marker};
 
-/// The closed items of a session, in order.
+/// The closed items of a session since it was last cleared, in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
     items: Vec<HistoryItem>,
@@ -11,6 +11,9 @@ pub struct History {
 impl History {
     /// Takes in the next durable event.
     pub fn apply(&mut self, frame: EventFrame) {
+        if let Event::Marker(Marker::Clear {}) = frame.event {
+            return self.items.clear();
+        }
         let (Event::ItemEnded { item }, Some(id)) = (frame.event, frame.item) else {
             return;
         };

@@ -48,6 +48,11 @@ pub enum Op {
         /// The working directory, absolute.
         cwd: String,
     },
+    /// Begin the conversation anew (RESUME-1): what came before stays in the log, where a fork
+    /// `at` an event of it takes it up, and is neither shown nor given to the agent any more. Mode,
+    /// title and grants stay. Refused while a turn is active or waits.
+    #[serde(rename = "session.clear")]
+    SessionClear {},
     /// Make a new session that begins with this one's history (RESUME-9). It rests: nobody is
     /// attached to it. The receipt holds its view.
     #[serde(rename = "session.fork")]
@@ -152,9 +157,9 @@ pub enum Replay {
     /// Nothing.
     #[default]
     None,
-    /// All durable events.
+    /// The conversation in force: the durable events from the newest clear on, or all of them.
     All,
-    /// The durable events after a cursor.
+    /// The durable events after a cursor, cleared or not.
     After(Cursor),
 }
 

@@ -1,6 +1,9 @@
 //! How a session stands: what is in force and what is open. A fold of the durable events that
 //! keeps no history, so its size does not grow with the session's length.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Content, Cursor, ErrorCode, Event, EventFrame, Finish, ForkPoint, Grant, GrantEffect, Item,
     ItemId, ItemKind, Marker, Outcome, RequestBody, RequestId, SessionChanged, SessionId,
@@ -8,8 +11,12 @@ use crate::{
     TurnId, TurnOutcome, WireError,
 };
 
+/// How [`Standing`] is written down; one more with every change of what it holds or means. A
+/// checkpoint of another is passed over, and the events before it are read instead.
+const FOLD: u32 = 1;
+
 /// An item that has begun and not ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenItem {
     /// Its id.
     pub id: ItemId,
@@ -22,7 +29,7 @@ pub struct OpenItem {
 }
 
 /// A request that has been asked and not settled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenRequest {
     /// Its id.
     pub id: RequestId,
@@ -37,7 +44,7 @@ pub struct OpenRequest {
 }
 
 /// A turn that waits behind the active one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingTurn {
     /// The turn.
     pub id: TurnId,
@@ -48,7 +55,7 @@ pub struct WaitingTurn {
 }
 
 /// How a session stands after its newest event.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Standing {
     /// The header; none only where the log's beginning is damaged.
     pub header: Option<SessionOpened>,
@@ -81,6 +88,30 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// The marker that holds this fold, from which a reader goes on without the events before it
+    /// (LOG-10).
+    #[must_use]
+    pub fn checkpoint(&self) -> Marker {
+        Marker::Checkpoint {
+            version: FOLD,
+            standing: Box::new(self.clone()),
+        }
+    }
+
+    /// Takes up the fold of a checkpoint, where nothing has been seen and it is of a kind that is
+    /// known. A fork knows the checkpoints of its parent by its own id.
+    fn take_up(&mut self, version: u32, standing: &Standing, session: SessionId) {
+        if version != FOLD || self.header.is_some() {
+            return;
+        }
+        let cursor = self.cursor;
+        *self = standing.clone();
+        self.cursor = cursor;
+        if let Some(header) = &mut self.header {
+            header.id = session;
+        }
+    }
+
     /// Takes in the next durable event. Events without a cursor are not part of the fold.
     pub fn apply(&mut self, frame: &EventFrame) {
         let Some(cursor) = frame.cursor else { return };
@@ -141,6 +172,13 @@ impl Standing {
                     at: *at,
                 });
                 self.unmarked_fork = None;
+            }
+            Event::Marker(Marker::Clear {}) => {
+                self.base = cursor;
+                self.bookmark = cursor;
+            }
+            Event::Marker(Marker::Checkpoint { version, standing }) => {
+                self.take_up(*version, standing, frame.session);
             }
             Event::Marker(Marker::Native { .. })
             | Event::SessionClosed {}

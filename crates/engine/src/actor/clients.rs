@@ -1,12 +1,12 @@
 //! Clients of a session: attach with replay, submissions, answers, and their going.
 
-use sessiond_protocol::{Accepted, Cursor, ErrorCode, EventFrame, Replay, Verdict, WireError};
+use sessiond_protocol::{Accepted, ErrorCode, EventFrame, Replay, Verdict, WireError};
 
-use super::{Actor, Attach, Command, not_open, refusal};
+use super::{Actor, Attach, Command, not_open};
 use crate::{
     audit::{Action, Decision},
     core::{Cause, Input},
-    record::{damage_frame, to_frame},
+    past::Past,
 };
 
 impl Actor {
@@ -101,7 +101,7 @@ impl Actor {
     async fn replay(&mut self, attach: &Attach) -> Result<(), WireError> {
         let after = match attach.replay {
             Replay::None => return Ok(()),
-            Replay::All => Cursor::START,
+            Replay::All => self.core.before_base(),
             Replay::After(cursor) => cursor,
         };
         let session = self.parts.session;
@@ -109,27 +109,13 @@ impl Actor {
             let message = format!("the newest event has cursor {}", self.core.cursor());
             return Err(WireError::new(ErrorCode::Invalid, message).about(session));
         }
-        let lease = self.parts.lease.clone();
-        let scan = tokio::task::spawn_blocking(move || lease.scan()).await;
-        let scan = match scan {
-            Ok(scan) => scan.map_err(|error| refusal(session, &error))?,
-            Err(_) => {
-                return Err(WireError::new(
-                    ErrorCode::Internal,
-                    "reading the log broke down",
-                ));
+        let mut past = Past::read(session, self.parts.lease.clone(), after);
+        while let Some(frames) = past.next().await {
+            for frame in frames {
+                push(attach, frame).await;
             }
-        };
-        let mut damage = scan.damage.iter().peekable();
-        for record in scan.records.iter().filter(|record| record.seq > after.0) {
-            while let Some(place) = damage.next_if(|place| place.after_seq < record.seq) {
-                push(attach, damage_frame(session, place)).await;
-            }
-            push(attach, to_frame(session, record)).await;
         }
-        for place in damage {
-            push(attach, damage_frame(session, place)).await;
-        }
+        past.end().await?;
         for frame in self.core.snapshot() {
             push(attach, frame).await;
         }

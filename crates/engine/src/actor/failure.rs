@@ -8,10 +8,11 @@ use sessiond_protocol::{
     Cursor, Event, EventFrame, Receipt, TurnEnded, TurnId, TurnOutcome, Verdict, WireError,
 };
 
-use super::{Actor, standing};
+use super::Actor;
 use crate::{
     core::{Core, Effect},
     record::log_error,
+    recovered::Recovered,
 };
 
 impl Actor {
@@ -71,13 +72,16 @@ impl Actor {
     /// goes to a new segment.
     async fn start_over(&mut self) {
         let lease = self.parts.lease.clone();
-        let Ok(Ok(scan)) = tokio::task::spawn_blocking(move || lease.scan()).await else {
+        let session = self.parts.session;
+        let read = tokio::task::spawn_blocking(move || Recovered::read(session, &lease));
+        let Ok(Ok(recovered)) = read.await else {
             tracing::error!("the log cannot be read any more; the session is let go");
             self.stopping = true;
             return;
         };
-        self.noting.start_over(scan.next_seq);
-        let standing = standing(self.parts.session, &scan);
+        self.noting.start_over(recovered.next_seq);
+        self.since_checkpoint = recovered.since_checkpoint;
+        let standing = recovered.standing;
         if standing.header.is_none() {
             self.stopping = true;
             return;

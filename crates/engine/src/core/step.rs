@@ -47,6 +47,8 @@ pub(crate) enum Input {
     },
     /// What is to be recorded before anything else is recorded now.
     Settle,
+    /// How the session stands is to be recorded, so that opening it reads no further back.
+    Checkpoint,
     Attached {
         conn: ConnId,
         answers: Vec<RequestKind>,

@@ -2,6 +2,7 @@
 
 mod asks;
 mod bench;
+mod checkpoint;
 mod fork;
 mod recovery;
 mod relocate;

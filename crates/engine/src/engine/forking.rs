@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sessiond_log::{Durability, Lease, Owner, Scan};
+use sessiond_log::{Durability, Lease, Owner};
 use sessiond_protocol::{
     Accepted, Cursor, ErrorCode, SessionId, SessionView, SubmissionId, Verdict, WireError,
 };
@@ -11,13 +11,14 @@ use uuid::Uuid;
 
 use super::{Inner, opening};
 use crate::{
-    actor::{Command, Ids, refusal, standing, timestamp},
+    actor::{Command, Ids, refusal, timestamp},
     agent::AgentFactory,
     audit::{Action, Decision},
     catalog::subject,
     core::{Core, Input, Moment},
     outlet::Outlet,
     record::to_record,
+    recovered::Recovered,
 };
 
 /// What is asked for.
@@ -49,11 +50,11 @@ async fn run(
 ) -> Result<SessionView, WireError> {
     let lease = borrow(inner, parent).await?;
     let reader = lease.clone();
-    let scan = opening::blocking(move || {
-        let scan = reader.scan();
-        scan.map_err(|error| refusal(parent, &error))
+    let recovered = opening::blocking(move || {
+        let read = Recovered::read(parent, &reader);
+        read.map_err(|error| refusal(parent, &error))
     });
-    let stands = standing(parent, &scan.await?);
+    let stands = recovered.await?.standing;
     let Some(header) = stands.header else {
         let message = "the log has no readable header; there is nothing to fork from";
         return Err(WireError::new(ErrorCode::Damaged, message).about(parent));
@@ -66,8 +67,8 @@ async fn run(
     let at = at.unwrap_or(stands.bookmark);
     let child = SessionId::new(Uuid::now_v7());
     let split = opening::blocking(move || split(&lease, (parent, at), child));
-    let (lease, scan) = split.await?;
-    begin((child, header.cwd), factory, lease, &scan).await
+    let (lease, recovered) = split.await?;
+    begin((child, header.cwd), factory, lease, recovered).await
 }
 
 /// The lease of the session: that of its actor, where it is open here.
@@ -94,11 +95,11 @@ fn split(
     lease: &Lease,
     (parent, at): (SessionId, Cursor),
     child: SessionId,
-) -> Result<(Lease, Scan), WireError> {
+) -> Result<(Lease, Recovered), WireError> {
     let made = lease.fork(at.0, &subject(child)?, &Owner::current());
     let made = made.map_err(|error| refusal(parent, &error))?;
-    let scan = made.scan().map_err(|error| refusal(child, &error))?;
-    Ok((made, scan))
+    let recovered = Recovered::read(child, &made).map_err(|error| refusal(child, &error))?;
+    Ok((made, recovered))
 }
 
 /// The child's first own records: that it is a fork, and how what was open in its parent at the
@@ -107,9 +108,9 @@ async fn begin(
     (session, cwd): (SessionId, String),
     factory: Arc<dyn AgentFactory>,
     lease: Lease,
-    scan: &Scan,
+    recovered: Recovered,
 ) -> Result<SessionView, WireError> {
-    let mut core = Core::new(session, cwd, factory.info(), standing(session, scan));
+    let mut core = Core::new(session, cwd, factory.info(), recovered.standing);
     let now = Moment {
         elapsed: std::time::Duration::ZERO,
         at: timestamp(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sessiond_log::{Lease, LogError, Owner, Scan, Store};
+use sessiond_log::{Lease, LogError, Owner, Store};
 use sessiond_protocol::{
     ErrorCode, SessionId, SessionOpened, Start, SubmissionId, Verdict, WireError,
 };
@@ -10,11 +10,12 @@ use tokio::sync::mpsc;
 
 use super::{INBOX, Inner};
 use crate::{
-    actor::{Actor, Attach, Command, Parts, not_open, refusal, standing},
+    actor::{Actor, Attach, Command, Parts, not_open, refusal},
     agent::AgentFactory,
     audit::{Action, Decision},
     catalog::subject,
     outlet::Outlet,
+    recovered::Recovered,
 };
 
 /// Version of the record format that headers name.
@@ -58,7 +59,7 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
                     factory,
                     inbox,
                 };
-                let mut actor = Actor::new(parts, &Scan::default());
+                let mut actor = Actor::new(parts, Recovered::default());
                 actor.create(creation.attach, header);
                 finish(&inner, session, actor.run().await);
             }
@@ -95,7 +96,7 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
         let decision = Decision::on(session, Action::Resume, &opened);
         decision.written(&inner.config.store).await;
         match opened {
-            Ok((lease, scan, cwd, factory)) => {
+            Ok((lease, recovered, cwd, factory)) => {
                 let parts = Parts {
                     session,
                     cwd,
@@ -105,8 +106,7 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
                     factory,
                     inbox,
                 };
-                let mut actor = Actor::new(parts, &scan);
-                drop(scan);
+                let mut actor = Actor::new(parts, recovered);
                 actor.attach_first(attach).await;
                 finish(&inner, session, actor.run().await);
             }
@@ -118,7 +118,7 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
     });
 }
 
-type Opened = (Lease, Scan, String, Arc<dyn AgentFactory>);
+type Opened = (Lease, Recovered, String, Arc<dyn AgentFactory>);
 
 async fn open(
     inner: &Arc<Inner>,
@@ -126,13 +126,12 @@ async fn open(
     cwd: Option<String>,
 ) -> Result<Opened, WireError> {
     let store = inner.config.store.clone();
-    let (lease, scan) = blocking(move || claim(&store, session)).await?;
-    let stands = standing(session, &scan);
-    let Some(header) = stands.header else {
+    let (lease, recovered) = blocking(move || claim(&store, session)).await?;
+    let Some(header) = recovered.standing.header.clone() else {
         let message = "the log has no readable header; `sessiond sessions show` says what is left";
         return Err(WireError::new(ErrorCode::Damaged, message).about(session));
     };
-    if let Some(found) = scan.newer {
+    if let Some(found) = recovered.newer {
         let message =
             format!("a newer program wrote this session (format {found}); update sessiond");
         return Err(WireError::new(ErrorCode::TooNew, message).about(session));
@@ -142,7 +141,7 @@ async fn open(
             "the session's agent is not configured; `sessiond agents` lists those that are";
         return Err(WireError::new(ErrorCode::AgentUnavailable, message).about(session));
     };
-    Ok((lease, scan, cwd.unwrap_or(header.cwd), factory))
+    Ok((lease, recovered, cwd.unwrap_or(header.cwd), factory))
 }
 
 fn make(store: &Store, session: SessionId) -> Result<Lease, WireError> {
@@ -150,13 +149,13 @@ fn make(store: &Store, session: SessionId) -> Result<Lease, WireError> {
     made.map_err(|error| refusal(session, &error))
 }
 
-pub(super) fn claim(store: &Store, session: SessionId) -> Result<(Lease, Scan), WireError> {
+pub(super) fn claim(store: &Store, session: SessionId) -> Result<(Lease, Recovered), WireError> {
     let failed = |error: LogError| refusal(session, &error);
     let lease = store
         .claim(&subject(session)?, &Owner::current())
         .map_err(failed)?;
-    let scan = lease.scan().map_err(failed)?;
-    Ok((lease, scan))
+    let recovered = Recovered::read(session, &lease).map_err(failed)?;
+    Ok((lease, recovered))
 }
 
 /// The lookup of a session that is being opened must not be beaten by a second one: whoever

@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod checkpoint;
 mod durability;
 mod fork;
 mod harness;

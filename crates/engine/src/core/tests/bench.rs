@@ -74,6 +74,10 @@ pub(super) fn rename(title: &str) -> Op {
     }
 }
 
+pub(super) fn clear() -> Op {
+    Op::SessionClear {}
+}
+
 pub(super) fn close() -> Op {
     Op::SessionClose {}
 }
@@ -212,6 +216,11 @@ impl Bench {
 
     pub(super) fn header(&self) -> &SessionOpened {
         self.core.standing.header.as_ref().unwrap()
+    }
+
+    /// The durable events.
+    pub(super) fn log(&self) -> &[EventFrame] {
+        &self.log
     }
 
     pub(super) fn grants(&self) -> usize {
