@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use sessiond_protocol::PersistenceState;
 
 use crate::failure::Failure;
 
@@ -17,9 +18,22 @@ pub(crate) const BUILT_IN: &str = "script";
 pub(crate) struct Config {
     /// The agent for new sessions where the command line names none.
     default_agent: Option<String>,
+    /// What of a session is stored.
+    #[serde(default)]
+    persistence: Persistence,
     /// The agents by name.
     #[serde(default)]
     agents: BTreeMap<String, AgentConfig>,
+}
+
+/// How much of a session is stored. Only the file says so: an inherited environment must not make
+/// sessions forget (LOG-16).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Persistence {
+    #[default]
+    Extended,
+    Lean,
 }
 
 /// One agent.
@@ -99,6 +113,14 @@ impl Config {
             }
         }
         Ok(config)
+    }
+
+    /// What of a session is stored.
+    pub(crate) fn persistence(&self) -> PersistenceState {
+        match self.persistence {
+            Persistence::Extended => PersistenceState::On,
+            Persistence::Lean => PersistenceState::Lean,
+        }
     }
 
     /// The agents by name, the built-in one among them.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
-use sessiond_protocol::{PersistenceState, Workspace};
+use sessiond_protocol::Workspace;
 use sessiond_script::ScriptAgent;
 use sessiond_wire::process::SupervisorExe;
 
@@ -72,7 +72,7 @@ impl Setup {
             .collect();
         Ok(Engine::new(EngineConfig {
             store,
-            persistence: PersistenceState::On,
+            persistence: self.config.persistence(),
             agents,
             default_agent: self.default_agent()?,
             source: source.to_owned(),

@@ -15,8 +15,8 @@ use std::{
 use sessiond_index::Index;
 use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
 use sessiond_protocol::{
-    ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, Receipt, Replay, RequestId,
-    RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
+    ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay,
+    RequestId, RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
 };
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -76,6 +76,7 @@ pub(crate) struct Attach {
 pub(crate) struct Parts {
     pub(crate) session: SessionId,
     pub(crate) cwd: String,
+    pub(crate) persistence: PersistenceState,
     pub(crate) store: Store,
     pub(crate) lease: Arc<Lease>,
     pub(crate) index: Index,
@@ -152,7 +153,7 @@ impl Actor {
             parts.session,
             parts.cwd.clone(),
             parts.factory.info(),
-            standing,
+            (parts.persistence, standing),
         );
         Self {
             running: Running::default(),

@@ -15,8 +15,8 @@ use std::{collections::HashMap, path::Path, time::Duration};
 
 use sessiond_protocol::{
     Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker, OnDisconnect, Op,
-    Persistence, Queued, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
-    SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
+    Persistence, PersistenceState, Queued, Receipt, RequestId, RequestKind, SessionChanged,
+    SessionId, SessionOpened, SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
 };
 
 pub(crate) use step::{Cause, ConnId, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent};
@@ -46,6 +46,7 @@ pub(crate) struct Core {
     session: SessionId,
     cwd: String,
     info: AgentInfo,
+    persistence: PersistenceState,
     standing: Standing,
     /// What a dead process, or the parent of a fork, left open: recorded before anything else is (LOG-17, RESUME-6).
     closings: Vec<EventFrame>,
@@ -68,12 +69,12 @@ pub(crate) struct Stepping<'a> {
 }
 
 impl Core {
-    /// A core over a session that stands so; `cwd` is where this run works.
+    /// A core over a session that stands so; `cwd` is where this run works, `persistence` what it keeps.
     pub(crate) fn new(
         session: SessionId,
         cwd: String,
         info: AgentInfo,
-        mut standing: Standing,
+        (persistence, mut standing): (PersistenceState, Standing),
     ) -> Self {
         let closings = standing.closings(session);
         standing.let_go();
@@ -81,6 +82,7 @@ impl Core {
             session,
             cwd,
             info,
+            persistence,
             standing,
             closings,
             controller: None,
@@ -308,7 +310,7 @@ impl Stepping<'_> {
     /// Makes an event happen: a durable one is numbered, appended and delivered after the append;
     /// an ephemeral one is only delivered.
     fn record(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
-        let durable = event.persistence() != Persistence::Never;
+        let durable = event.persistence(self.core.persistence) != Persistence::Never;
         if durable && !self.core.closings.is_empty() {
             self.record_closings();
         }
@@ -340,7 +342,7 @@ impl Stepping<'_> {
     }
 
     fn append(&mut self, mut frame: EventFrame) {
-        if frame.event.persistence() == Persistence::Synced {
+        if frame.event.persistence(self.core.persistence) == Persistence::Synced {
             self.step.sync = Sync::Synced;
         }
         frame.cursor = Some(self.core.standing.cursor.next());

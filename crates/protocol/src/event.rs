@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Content, Cursor, Grant, Item, ItemId, ItemKind, Outcome, RequestBody, RequestId, SessionId,
-    SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
+    Content, Cursor, Grant, Item, ItemId, ItemKind, Outcome, PersistenceState, RequestBody,
+    RequestId, SessionId, SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
 };
 
 /// An event with all that places it. Durable ones carry a cursor; an event without one is
@@ -178,8 +178,14 @@ impl Event {
     }
 
     /// What its record needs before anything depends on it (contract.md "written when").
-    pub fn persistence(&self) -> Persistence {
+    pub fn persistence(&self, state: PersistenceState) -> Persistence {
+        let is_thought = match self {
+            Event::ItemEnded { item } => item.kind() == ItemKind::Thought,
+            Event::ItemPartial { kind, .. } => *kind == ItemKind::Thought,
+            _ => false,
+        };
         match self {
+            _ if is_thought && state == PersistenceState::Lean => Persistence::Never,
             Event::ItemDelta { .. } => Persistence::Never,
             Event::ItemStarted {
                 item: Item::ToolCall(_),

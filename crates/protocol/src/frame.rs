@@ -117,6 +117,9 @@ pub struct Welcome {
 pub enum PersistenceState {
     /// On stable storage.
     On,
+    /// On stable storage, but for thoughts and for tool output beyond
+    /// [`crate::limits::LEAN_OUTPUT_BYTES`] while a call runs; its end holds what the model saw.
+    Lean,
     /// In memory only, as asked.
     Off,
 }

@@ -41,3 +41,6 @@ impl Default for Limits {
         }
     }
 }
+
+/// Tool output that lean persistence stores while a call runs, in bytes (LOG-8).
+pub const LEAN_OUTPUT_BYTES: usize = 4096;

@@ -84,3 +84,20 @@ fn a_named_file_must_exist() {
             .starts_with("/nowhere/config.toml: cannot be read")
     );
 }
+
+/// LOG-8, LOG-16
+#[test]
+fn sessions_are_stored_whole_unless_the_file_says_lean() {
+    use sessiond_protocol::PersistenceState;
+    let cases = [
+        ("", PersistenceState::On),
+        ("persistence = \"extended\"\n", PersistenceState::On),
+        ("persistence = \"lean\"\n", PersistenceState::Lean),
+    ];
+    for (text, expected) in cases {
+        let config = Config::parse(text, Path::new("/c.toml")).unwrap();
+        assert_eq!(config.persistence(), expected, "{text}");
+    }
+    let off = parse("persistence = \"off\"\n").unwrap_err();
+    assert!(off.starts_with("/c.toml:1: unknown variant `off`"), "{off}");
+}

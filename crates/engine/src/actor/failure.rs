@@ -87,7 +87,8 @@ impl Actor {
             return;
         }
         let (cwd, info) = (self.parts.cwd.clone(), self.parts.factory.info());
-        let fresh = Core::new(self.parts.session, cwd, info, standing);
+        let stands = (self.parts.persistence, standing);
+        let fresh = Core::new(self.parts.session, cwd, info, stands);
         let old = std::mem::replace(&mut self.core, fresh);
         self.core.take_controller_from(old);
         if self.core.is_abandoned() {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, Finish, Item, ItemId, ItemKind, Stream, Titler, ToolCall, ToolStatus,
+    Event, EventFrame, Finish, Item, ItemId, ItemKind, PersistenceState, Stream, Titler, ToolCall,
+    ToolStatus, limits::LEAN_OUTPUT_BYTES,
 };
 
 use super::{Effect, PARTIAL_AFTER, Stepping, Token};
@@ -16,6 +17,8 @@ pub(super) struct Growing {
     pub(super) kind: ItemKind,
     /// Messages: all of the text. Tool output: only what is not stored yet.
     text: String,
+    /// Bytes of it that are to be stored while it grows.
+    kept: usize,
     /// Bytes that are stored as partials.
     stored: usize,
     /// Bytes that were dropped from the front of `text` once stored.
@@ -34,11 +37,16 @@ pub(super) enum MessageEnd {
 }
 
 impl Growing {
-    fn new(item: ItemId, kind: ItemKind) -> Self {
+    fn new(item: ItemId, kind: ItemKind, persistence: PersistenceState) -> Self {
         Self {
             item,
             kind,
             text: String::new(),
+            kept: match (persistence, kind) {
+                (PersistenceState::Lean, ItemKind::Thought) => 0,
+                (PersistenceState::Lean, ItemKind::ToolCall) => LEAN_OUTPUT_BYTES,
+                _ => usize::MAX,
+            },
             stored: 0,
             dropped: 0,
             since: None,
@@ -52,8 +60,19 @@ impl Growing {
     fn grow(&mut self, more: &str, now: Duration) -> u64 {
         let offset = self.len() as u64;
         self.text.push_str(more);
-        self.since.get_or_insert(now);
+        if self.stored < self.kept {
+            self.since.get_or_insert(now);
+        } else if self.kind == ItemKind::ToolCall {
+            self.drop_text();
+        }
         offset
+    }
+
+    /// The call's end carries the output as the model saw it; no need to hold it here.
+    fn drop_text(&mut self) {
+        self.stored = self.len();
+        self.dropped = self.stored;
+        self.text.clear();
     }
 
     pub(super) fn deadline(&self) -> Option<Duration> {
@@ -66,18 +85,19 @@ impl Growing {
 
     /// The text that is not stored yet, as the partial that stores it.
     fn take_partial(&mut self) -> Event {
+        let end = self
+            .text
+            .floor_char_boundary(self.kept.saturating_sub(self.dropped));
         let text = self
             .text
-            .get(self.stored - self.dropped..)
+            .get(self.stored - self.dropped..end)
             .unwrap_or_default()
             .to_owned();
         let offset = self.stored as u64;
         self.stored = self.len();
         self.since = None;
         if self.kind == ItemKind::ToolCall {
-            // The call's end carries the output as the model saw it; no need to hold it here.
-            self.dropped = self.stored;
-            self.text.clear();
+            self.drop_text();
         }
         Event::ItemPartial {
             kind: self.kind,
@@ -155,8 +175,9 @@ impl Stepping<'_> {
             let id = self.mint.item();
             let item = text_item(kind, String::new(), Finish::Whole);
             self.record(self.turn_id(), Some(id), Event::ItemStarted { item });
+            let persistence = self.core.persistence;
             if let Some(turn) = &mut self.core.turn {
-                turn.message = Some(Growing::new(id, kind));
+                turn.message = Some(Growing::new(id, kind, persistence));
             }
         }
         let now = self.now.elapsed;
@@ -223,13 +244,14 @@ impl Stepping<'_> {
         if text.is_empty() || !self.is_open_call(item) {
             return;
         }
-        let now = self.now.elapsed;
+        let (now, persistence) = (self.now.elapsed, self.core.persistence);
         let Some(turn) = &mut self.core.turn else {
             return;
         };
         let known = turn.outputs.iter().position(|output| output.item == item);
         let at = known.unwrap_or_else(|| {
-            turn.outputs.push(Growing::new(item, ItemKind::ToolCall));
+            let output = Growing::new(item, ItemKind::ToolCall, persistence);
+            turn.outputs.push(output);
             turn.outputs.len() - 1
         });
         let Some(growing) = turn.outputs.get_mut(at) else {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sessiond_log::{Durability, Lease, Owner};
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, SessionId, SessionView, SubmissionId, Verdict, WireError,
+    Accepted, Cursor, ErrorCode, PersistenceState, SessionId, SessionView, Standing, SubmissionId,
+    Verdict, WireError,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -68,7 +69,8 @@ async fn run(
     let child = SessionId::new(Uuid::now_v7());
     let split = opening::blocking(move || split(&lease, (parent, at), child));
     let (lease, recovered) = split.await?;
-    begin((child, header.cwd), factory, lease, recovered).await
+    let stands = (inner.config.persistence, recovered.standing);
+    begin((child, header.cwd), factory, lease, stands).await
 }
 
 /// The lease of the session: that of its actor, where it is open here.
@@ -108,9 +110,9 @@ async fn begin(
     (session, cwd): (SessionId, String),
     factory: Arc<dyn AgentFactory>,
     lease: Lease,
-    recovered: Recovered,
+    stands: (PersistenceState, Standing),
 ) -> Result<SessionView, WireError> {
-    let mut core = Core::new(session, cwd, factory.info(), recovered.standing);
+    let mut core = Core::new(session, cwd, factory.info(), stands);
     let now = Moment {
         elapsed: std::time::Duration::ZERO,
         at: timestamp(),

@@ -53,6 +53,7 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
                 let parts = Parts {
                     session,
                     cwd,
+                    persistence: inner.config.persistence,
                     store: inner.config.store.clone(),
                     lease: Arc::new(lease),
                     index: inner.index.clone(),
@@ -100,6 +101,7 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
                 let parts = Parts {
                     session,
                     cwd,
+                    persistence: inner.config.persistence,
                     store: inner.config.store.clone(),
                     lease: Arc::new(lease),
                     index: inner.index.clone(),

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use sessiond_protocol::{
     AgentId, AgentInfo, Content, Event, EventFrame, Finish, ForkPoint, IfBusy, Item, ItemId, Mode,
-    ModePolicy, OnDisconnect, Op, Outcome, Permission, PermissionKind, PermissionOption, Queued,
-    RequestBody, RequestFrame, RequestId, RequestKind, SessionId, SessionOpened, Standing, Start,
-    Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict, Workspace,
+    ModePolicy, OnDisconnect, Op, Outcome, Permission, PermissionKind, PermissionOption,
+    PersistenceState, Queued, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
+    SessionOpened, Standing, Start, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
+    Workspace,
 };
 use uuid::Uuid;
 
@@ -174,7 +175,12 @@ impl Bench {
 
     fn standing(standing: Standing, log: Vec<EventFrame>, ids: Counter) -> Self {
         let session = log.first().map_or_else(session, |frame| frame.session);
-        let core = Core::new(session, "/w".into(), info(), standing);
+        let core = Core::new(
+            session,
+            "/w".into(),
+            info(),
+            (PersistenceState::On, standing),
+        );
         Self {
             core,
             ids,
@@ -184,6 +190,13 @@ impl Bench {
             call: None,
             tokens: 0,
         }
+    }
+
+    /// The same, of which only what is essential is stored.
+    pub(super) fn lean() -> Self {
+        let mut bench = Self::attached();
+        bench.core.persistence = PersistenceState::Lean;
+        bench
     }
 
     /// The process dies; another one reads the log and a client attaches.

@@ -8,6 +8,40 @@ use crate::{
     core::{Input, PARTIAL_AFTER},
 };
 
+/// LOG-8
+#[test]
+fn lean_persistence_stores_no_thought_and_four_kibibytes_of_running_output() {
+    let mut bench = Bench::lean();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    let thought = |text: &str| Input::Emitted(Emit::Thought(text.into()));
+    assert_eq!(
+        bench.take(thought("hm")),
+        ["event item.started", "event item.delta 0 hm"]
+    );
+    assert_eq!(bench.deadline(), None, "nothing to store");
+    let call = bench.take_call("run");
+    assert_eq!(
+        call,
+        [
+            "append synced: item.started",
+            "event item.ended",
+            "event item.started",
+            "started",
+        ]
+    );
+    let id = bench.start_call("run");
+    let mut output = |text: String| {
+        bench.take(Input::Emitted(Emit::CallOutput(id, text)));
+        bench.pass(PARTIAL_AFTER);
+        bench.take(Input::Tick)
+    };
+    // Two bytes a letter: the bound falls into the middle of one.
+    let stored = output(format!("x{}", "é".repeat(3000)));
+    let expected = format!("event item.partial 0 x{}", "é".repeat(2047));
+    assert_eq!(stored, ["append written: item.partial", &expected]);
+    assert_eq!(output("more".into()), [""; 0]);
+}
+
 #[test]
 fn text_before_and_after_a_tool_call_are_two_messages() {
     let mut bench = Bench::attached();
