@@ -13,7 +13,9 @@ use std::{
 };
 
 use sessiond_index::Index;
-use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
+use sessiond_log::{
+    Durability, Generation, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer,
+};
 use sessiond_protocol::{
     ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay,
     RequestId, RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
@@ -23,6 +25,7 @@ use uuid::Uuid;
 
 use crate::{
     agent::{AgentFactory, FromAgent},
+    audit::{Action, Decision},
     core::{Cause, ConnId, Core, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent},
     outlet::Outlet,
     record::{log_error, to_record},
@@ -269,10 +272,18 @@ impl Actor {
     }
 
     /// The session was opened for this client.
-    pub(crate) async fn attach_first(&mut self, attach: Attach) {
+    pub(crate) async fn attach_first(&mut self, attach: Attach, read: Option<Generation>) {
         // That it may control the session was decided with its lease.
         let shown = self.show(&attach).await;
-        self.admit(attach, shown);
+        let lease = &self.parts.lease;
+        // From the lookup to here the log was held at what was read, or the resume is off.
+        let confirmed = read.map_or(Ok(()), |generation| lease.confirm(&generation));
+        let admitted = shown.and(confirmed.map_err(|e| refusal(self.parts.session, &e)));
+        if admitted.is_err() {
+            let decision = Decision::on(self.parts.session, Action::Attach, &admitted);
+            decision.written(&self.parts.store).await;
+        }
+        self.admit(attach, admitted);
         self.stopping = self.core.is_abandoned();
     }
 

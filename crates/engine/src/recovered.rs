@@ -1,6 +1,6 @@
 //! What a log says of its session when it is opened.
 
-use sessiond_log::{Lease, LogError, Scan, Seen, Since};
+use sessiond_log::{Generation, Lease, LogError, Scan, Seen, Since};
 use sessiond_protocol::{Cursor, ForkPoint, SessionId, Standing};
 
 use crate::record::to_frame;
@@ -14,6 +14,8 @@ pub(crate) struct Recovered {
     pub(crate) next_seq: u64,
     /// Bytes of the records behind the newest checkpoint.
     pub(crate) since_checkpoint: u64,
+    /// What was read.
+    pub(crate) generation: Option<Generation>,
     /// The format of a newer program, where one has written to it.
     pub(crate) newer: Option<u64>,
 }
@@ -41,6 +43,7 @@ impl Recovered {
             standing: settled(standing, &scan),
             next_seq: scan.next_seq,
             since_checkpoint,
+            generation: Some(scan.generation()),
             newer: scan.newer,
         })
     }

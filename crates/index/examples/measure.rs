@@ -1,10 +1,12 @@
 //! Measures the index on a store of many sessions: `measure DIR [SESSIONS]` fills DIR when it is
-//! empty, and prints how long a rebuild, a first page and all pages take.
+//! empty, and prints as one JSON object how long a rebuild, a first page and all pages take, in this
+//! process and in one that did not ask before, and a page right after a session was closed.
 
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use sessiond_index::{Index, Query};
 use sessiond_log::{Durability, LogError, NewRecord, Owner, Store, Subject};
 use uuid::Uuid;
@@ -25,41 +27,32 @@ fn main() -> Result<()> {
     fill(&store, wanted)?;
     let sessions = store.subjects()?.len();
     let index = Index::open(&store);
-    let mut out = std::io::stdout().lock();
     let mut rebuild = Duration::MAX;
     for _ in 0..ROUNDS {
         let start = Instant::now();
         index.rebuild(&mut |_| ())?;
         rebuild = rebuild.min(start.elapsed());
     }
-    writeln!(out, "sessions        {sessions}")?;
-    let per_second = sessions as f64 / rebuild.as_secs_f64();
-    writeln!(
-        out,
-        "rebuild         {rebuild:.1?}  {per_second:.0} sessions/s"
-    )?;
     // What was just written is looked at again until its times are old enough to be trusted.
     std::thread::sleep(Duration::from_secs(1));
-    let settled = best(|| pages(&Index::open(&store), 1))?;
-    writeln!(
-        out,
-        "first list      {settled:.1?}  (another process, nothing changed)"
-    )?;
-    writeln!(out, "first page      {:.1?}", best(|| pages(&index, 1))?)?;
-    writeln!(
-        out,
-        "all pages       {:.1?}",
-        best(|| pages(&index, usize::MAX))?
-    )?;
-    let touched = best(|| {
+    let other_process = best(|| pages(&Index::open(&store), 1))?;
+    let first_page = best(|| pages(&index, 1))?;
+    let all_pages = best(|| pages(&index, usize::MAX))?;
+    let after_a_session = best(|| {
         let subject = Subject::from(Uuid::now_v7());
         session(&store, &subject)?;
         pages(&index, 1)
     })?;
-    writeln!(
-        out,
-        "after a session {touched:.1?}  (first page when one was just made and closed)"
-    )?;
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    let figures = json!({
+        "sessions": sessions,
+        "rebuild_per_second": sessions as f64 / rebuild.as_secs_f64(),
+        "first_page_of_another_process_ms": millis(other_process),
+        "first_page_ms": millis(first_page),
+        "all_pages_ms": millis(all_pages),
+        "first_page_after_a_session_ms": millis(after_a_session),
+    });
+    writeln!(std::io::stdout(), "{figures}")?;
     Ok(())
 }
 

@@ -116,7 +116,8 @@ impl Index {
         }
     }
 
-    /// Waits until the notes so far are taken in or given up.
+    /// Waits until the notes so far are taken in or given up, and the file is closed: what SQLite
+    /// keeps beside it goes with the last process that has it open. The next question opens it again.
     pub fn flush(&self) {
         let Some(worker) = self.worker.get() else {
             return;
@@ -247,6 +248,11 @@ impl Shared {
             tracing::debug!(%error, "notes for the index were lost");
             databases.file = None;
         }
+    }
+
+    /// Closes the file.
+    pub(crate) fn let_go(&self) {
+        self.databases().file = None;
     }
 
     fn clear(&self) {

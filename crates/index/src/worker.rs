@@ -40,6 +40,9 @@ fn run(shared: &Shared, inbox: &Receiver<Message>) {
             }
         }
         shared.record(notes);
+        if !flushed.is_empty() {
+            shared.let_go();
+        }
         for done in flushed {
             // Who stopped waiting need not hear of it.
             let _gone = done.try_send(());

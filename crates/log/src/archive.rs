@@ -215,7 +215,12 @@ impl Store {
     }
 
     /// Renames the directory of a session whose lock is held.
-    fn transfer(&self, subject: &Subject, from: &Path, to: &Path) -> Result<(), LogError> {
+    pub(crate) fn transfer(
+        &self,
+        subject: &Subject,
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), LogError> {
         let fs = self.fs();
         match fs.rename(from, to) {
             Err(e) if is_occupied(&e) => return Err(LogError::Exists(subject.clone())),
@@ -231,7 +236,7 @@ impl Store {
 
 impl Lease {
     /// Ends the lease of a session that is no longer where it was: its owner record goes with it.
-    fn forget(self) {
+    pub(crate) fn forget(self) {
         let (store, path) = (&self.held().store, self.held().home.owner());
         if let Err(error) = store.fs().remove(path) {
             tracing::debug!(%error, subject = %self.subject(), "owner record not removed");

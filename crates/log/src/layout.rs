@@ -10,6 +10,7 @@ pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) const ARCHIVE: &str = "archive";
 pub(crate) const OPEN: &str = "open";
 pub(crate) const AUDIT: &str = "audit";
+pub(crate) const ASIDE: &str = "aside";
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const KEYS: &str = "keys";
 

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
+
+use crate::sync::{Condvar, Mutex, MutexGuard, thread};
 
 /// Threads a store uses at most. Syncs of different sessions overlap on two; more only queue up
 /// inside the disk.
@@ -79,7 +81,7 @@ impl Pool {
         let mut state = self.shared.state();
         if state.idle <= state.queue.len() && state.threads < THREADS {
             let shared = Arc::clone(&self.shared);
-            let builder = std::thread::Builder::new().name("sessiond-log".to_owned());
+            let builder = thread::Builder::new().name("sessiond-log".to_owned());
             match builder.spawn(move || shared.serve()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err(error),

@@ -200,8 +200,10 @@ impl Reader<'_> {
     fn chain(&self, scan: &mut Scan) -> Result<Chain, LogError> {
         let mut files = Vec::new();
         for name in segments(self.fs, self.home)? {
+            let file = self.look(name)?;
             scan.last_number = name.number;
-            files.extend(self.look(name)?);
+            scan.last_bytes = file.as_ref().map_or(0, |file| file.bytes);
+            files.extend(file);
         }
         scan.parent = Parent::of(self.subject, &files);
         let (files, strangers) = lineage::part(self.subject, scan.parent.as_ref(), files);

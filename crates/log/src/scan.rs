@@ -34,6 +34,8 @@ pub struct Scan {
     pub(crate) tail: Option<Tail>,
     /// Highest number of a segment file.
     pub(crate) last_number: u32,
+    /// Bytes of that file.
+    pub(crate) last_bytes: u64,
 }
 
 /// What a visitor of a log is shown, in the order of the log.

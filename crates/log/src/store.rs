@@ -184,7 +184,8 @@ impl Store {
         }
     }
 
-    /// Takes the lease of a new log. Its first append makes it a log.
+    /// Takes the lease of a new log. Its first append makes it a log. Remains without a record, of
+    /// one that was never finished or that a disk lost, are set aside first: [`Store::aside`].
     ///
     /// # Errors
     /// [`LogError::Exists`], also in the archive; [`LogError::Busy`], [`LogError::TooNew`] for a
@@ -200,6 +201,10 @@ impl Store {
         // Another process may have created and released it in between.
         if self.exists(subject)? {
             return Err(LogError::Exists(subject.clone()));
+        }
+        if self.has_remains(subject)? {
+            self.set_aside(lease)?;
+            return self.create(subject, owner);
         }
         Ok(lease)
     }

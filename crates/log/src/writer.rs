@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::sync::{Notify, oneshot};
@@ -12,6 +12,7 @@ use crate::appender::Appender;
 use crate::error::{Doing, LogError};
 use crate::pool::{Pool, Work};
 use crate::record::NewRecord;
+use crate::sync::{Mutex, MutexGuard, mpsc};
 
 /// Bytes that may wait in a writer's queue. When they are reached the disk has stalled: further
 /// batches are refused instead of filling the memory. One batch is taken whatever its size.
@@ -44,7 +45,8 @@ pub struct Appended {
 type Answer<T> = Result<T, LogError>;
 
 /// The outcome of a batch, on any async runtime. Tickets of one writer resolve in the order of
-/// their batches; dropping one does not undo its batch.
+/// their batches, but for one that is refused, which does so at once; dropping one does not undo
+/// its batch.
 #[derive(Debug)]
 pub struct Ticket(oneshot::Receiver<Answer<Appended>>);
 
@@ -440,5 +442,7 @@ fn size(record: &NewRecord) -> u64 {
     (record.data.len() + record.kind.len() + record.at.len()) as u64 + ENVELOPE_BYTES
 }
 
+#[cfg(test)]
+mod schedule_tests;
 #[cfg(test)]
 mod tests;

@@ -424,8 +424,10 @@ fn broken(without: Without) -> (Vec<&'static str>, usize) {
 /// LOG-7
 #[test]
 fn every_state_of_the_lease_keeps_the_rules() {
+    let start = std::time::Instant::now();
     let (broken, states) = broken(Without::Nothing);
-    println!("faults: lease_model {states} {}", broken.len());
+    let seconds = start.elapsed().as_secs_f64();
+    println!("faults: lease_model {states} {} {seconds:.1}", broken.len());
     assert_eq!(broken, [""; 0]);
     assert!(states > 1_000, "{states}");
 }

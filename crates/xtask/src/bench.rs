@@ -1,4 +1,8 @@
 //! `bench`: figures beside those of others, taken in the same run. Nothing here asserts.
 
+mod build;
+mod client;
+pub(crate) mod log;
+pub(crate) mod open;
 mod sample;
 pub(crate) mod start;

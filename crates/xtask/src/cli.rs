@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::log::{self, Log};
+use crate::bench::open::{self, Open};
 use crate::bench::start::{self, Start};
 use crate::error::Result;
 use crate::faults::{self, Faults};
@@ -60,6 +62,14 @@ enum Bench {
     #[command(after_help = "Examples:\n  cargo xtask bench start\n  \
         cargo xtask bench start --profile release --runs 40 --json")]
     Start(Start),
+    /// Opening a long session, and replaying all of it to a client: time and peak memory
+    #[command(after_help = "Examples:\n  cargo xtask bench open\n  \
+        cargo xtask bench open --turns 55,5500 --runs 3 --json")]
+    Open(Open),
+    /// Appends a second, the price of a durable one, disk per turn, lists of many sessions
+    #[command(after_help = "Examples:\n  cargo xtask bench log\n  \
+        cargo xtask bench log --seconds 5 --sessions 1000 --json")]
+    Log(Log),
 }
 
 impl Cli {
@@ -78,6 +88,8 @@ impl Cli {
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
             Task::Faults(options) => faults::run(&workspace, &options),
             Task::Bench(Bench::Start(options)) => start::run(&workspace, &options),
+            Task::Bench(Bench::Open(options)) => open::run(&workspace, &options),
+            Task::Bench(Bench::Log(options)) => log::run(&workspace, &options),
         }
     }
 }

@@ -110,7 +110,7 @@ fn ask(child: &mut Child) -> std::io::Result<Value> {
 }
 
 /// Closes stdin, waits a little, and kills what is left of the tree.
-fn leave(child: &mut Child) {
+pub(crate) fn leave(child: &mut Child) {
     drop(child.stdin.take());
     let end = Instant::now() + GRACE;
     while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
@@ -122,7 +122,7 @@ fn leave(child: &mut Child) {
 }
 
 /// Sum of VmHWM over a process and everything below it.
-fn peak_of_tree(root: u32) -> Option<u64> {
+pub(crate) fn peak_of_tree(root: u32) -> Option<u64> {
     let mut total = None;
     let mut todo = vec![root];
     while let Some(process) = todo.pop() {

@@ -1,8 +1,8 @@
 //! `cargo xtask`: the tasks of this workspace as one program.
 //!
 //! What it is: the gate that CI and a fresh clone run (`test`), its parts one by one (`tidy`,
-//! `peers`, `drives`, `examples`), the proofs of the log (`faults`), and the start-up meter (`bench
-//! start`). What it is not: part of sessiond; nothing here is shipped, and no crate depends on it.
+//! `peers`, `drives`, `examples`), the proofs of the log (`faults`), and the meters (`bench`). What
+//! it is not: part of sessiond; nothing here is shipped, and no crate depends on it.
 //!
 //! # Invariants
 //!

@@ -128,11 +128,16 @@ fn file_system(root: &Path) -> Finding {
 
 fn occupied(root: &Path) -> Finding {
     let sessions = fs::read_dir(root.join("sessions")).map_or(0, Iterator::count);
+    let aside = fs::read_dir(root.join("aside")).map_or(0, Iterator::count);
     let size = size(root) as f64 / f64::from(1 << 20);
-    Finding::good(
-        "occupied",
-        format!("{sessions} sessions, {size:.1} MiB; retention is off, nothing is ever removed"),
-    )
+    let text =
+        format!("{sessions} sessions, {size:.1} MiB; retention is off, nothing is ever removed");
+    if aside == 0 {
+        return Finding::good("occupied", text);
+    }
+    // CKPT-6
+    let text = format!("{text}; {aside} that read as empty were set aside in `aside/`");
+    Finding::warning("occupied", text)
 }
 
 /// Bytes of all files below a directory; links are not followed.

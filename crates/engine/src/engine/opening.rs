@@ -108,8 +108,9 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
                     factory,
                     inbox,
                 };
+                let generation = recovered.generation;
                 let mut actor = Actor::new(parts, recovered);
-                actor.attach_first(attach).await;
+                actor.attach_first(attach, generation).await;
                 finish(&inner, session, actor.run().await);
             }
             Err(error) => {

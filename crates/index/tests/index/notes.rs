@@ -117,6 +117,22 @@ fn a_note_that_does_not_follow_the_one_before_never_counts() {
     bench.close(open);
 }
 
+/// A process that has left leaves the rows and nothing beside them on the disk.
+#[test]
+fn a_flush_leaves_the_database_file_alone_in_the_store() {
+    let bench = Bench::new();
+    let open = bench.open(1, "/w", AT);
+    bench.age();
+    let index = bench.index();
+    index.note(note(1, &header(&bench)));
+    index.flush();
+    let left = ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"];
+    let left = left.map(|name| bench.path(name).exists());
+    assert_eq!(left, [true, false, false]);
+    assert_eq!(has_mark(&bench), Some(true));
+    bench.close(open);
+}
+
 #[test]
 fn taking_a_note_leaves_one_that_goes_on() {
     let bench = Bench::new();

@@ -1,12 +1,14 @@
+use super::schedule_tests::explore;
 use super::{Durability, QUEUE_BYTES};
 use crate::{NewRecord, Owner, Store};
 
 /// The bound of the queue: a disk that stalls makes appends fail, not the memory full.
 #[test]
 fn a_full_queue_refuses_a_batch_and_takes_the_next_once_there_is_room() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    explore(3, a_full_queue);
+}
+
+fn a_full_queue() {
     let subject = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d10".parse().unwrap();
     let lease = Store::in_memory()
         .create(&subject, &Owner::current())
@@ -26,7 +28,7 @@ fn a_full_queue_refuses_a_batch_and_takes_the_next_once_there_is_room() {
     let taken = writer.next_seq() - 1;
     assert!(taken < batches);
     drop(stalled);
-    let outcomes: Vec<_> = tickets.into_iter().map(|t| runtime.block_on(t)).collect();
+    let outcomes: Vec<_> = tickets.into_iter().map(shuttle::future::block_on).collect();
     let (good, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     assert_eq!(good.len() as u64, taken);
     assert!(
@@ -34,9 +36,8 @@ fn a_full_queue_refuses_a_batch_and_takes_the_next_once_there_is_room() {
             .into_iter()
             .all(|r| r.unwrap_err().code() == "queue_full")
     );
-    runtime.block_on(writer.ready());
-    let appended = runtime
-        .block_on(writer.append(vec![large()], Durability::Synced))
-        .unwrap();
+    shuttle::future::block_on(writer.ready());
+    let appended =
+        shuttle::future::block_on(writer.append(vec![large()], Durability::Synced)).unwrap();
     assert_eq!(appended.first_seq, taken + 1);
 }

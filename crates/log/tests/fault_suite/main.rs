@@ -1,6 +1,6 @@
 //! The fault tests with counts: how many states were tried, and how many broke a rule.
 //!
-//! Each test ends with a line `faults: <test> <states> <violations>`, of which `cargo xtask
+//! Each test ends with a line `faults: <test> <states> <violations> <seconds>`, of which `cargo xtask
 //! faults` makes its table. `cargo test` runs the short form of each; `FAULTS=full` the whole.
 
 #![expect(
@@ -18,6 +18,7 @@ macro_rules! ensure {
     };
 }
 
+mod commands;
 mod flips;
 mod images;
 mod operations;

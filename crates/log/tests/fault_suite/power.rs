@@ -111,6 +111,30 @@ impl Script {
         script
     }
 
+    /// The same where the segment ends between records that are written together: those before
+    /// its end are in a file that nobody writes to any more.
+    fn roll_within_a_group() -> Self {
+        let mut script = Self::default();
+        let (held, writer) = script.open();
+        let long = "l".repeat(INLINE_BYTES - 64);
+        let count = usize::try_from(SEGMENT_BYTES).unwrap() / INLINE_BYTES - 1;
+        let batch = (0..count).map(|_| record(&long)).collect();
+        wait(writer.append(batch, Durability::Synced)).unwrap();
+        // Faster than the pool syncs, so most of them wait for the second sync together.
+        let line = "s".repeat(1024);
+        let tickets: Vec<_> = (0..100)
+            .map(|_| writer.append(vec![record(&line)], Durability::Synced))
+            .collect();
+        let places: Vec<_> = tickets.into_iter().map(|t| wait(t).unwrap()).collect();
+        let now = script.fs.changes();
+        let told = places.iter().map(|p| (now, (p.first_seq, line.clone())));
+        script.synced.extend(told.clone());
+        script.written.extend(told);
+        script.shutdown(&writer);
+        drop(held);
+        script
+    }
+
     /// What must be there after the first `point` changes: after a loss of power what was synced,
     /// after a death of the process what was written as well.
     pub(crate) fn promised(&self, point: usize, loss: Loss) -> Vec<&(u64, String)> {
@@ -169,13 +193,13 @@ fn crash_states() {
     let mut tally = Tally::of("crash_states");
     let script = Script::lives();
     for point in 0..=script.fs.changes() {
-        for loss in losses(form.pick(30, 140), point) {
+        for loss in losses(form.pick(108, 140), point) {
             let disk = script.fs.after_crash(point, loss);
             let outcome = survives(disk, &script.promised(point, loss));
             tally.state(&format!("{loss:?} after {point}"), outcome);
         }
     }
-    tally.finish(form.pick(3_000, 12_000));
+    tally.finish(12_000);
 }
 
 /// LOG-4: a write of which the dying process got a part to the disk.
@@ -200,14 +224,15 @@ fn torn_writes() {
 fn crash_states_of_a_full_segment() {
     let form = Form::asked();
     let mut tally = Tally::of("crash_states_of_a_full_segment");
-    let script = Script::roll();
-    let changes = script.fs.changes();
-    for point in changes.saturating_sub(14)..=changes {
-        for loss in losses(form.pick(2, 8), point) {
-            let disk = script.fs.after_crash(point, loss);
-            let outcome = survives(disk, &script.promised(point, loss));
-            tally.state(&format!("{loss:?} after {point}"), outcome);
+    for script in [Script::roll(), Script::roll_within_a_group()] {
+        let changes = script.fs.changes();
+        for point in changes.saturating_sub(14)..=changes {
+            for loss in losses(form.pick(2, 8), point) {
+                let disk = script.fs.after_crash(point, loss);
+                let outcome = survives(disk, &script.promised(point, loss));
+                tally.state(&format!("{loss:?} after {point}"), outcome);
+            }
         }
     }
-    tally.finish(form.pick(60, 150));
+    tally.finish(form.pick(120, 300));
 }

@@ -5,20 +5,19 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::build;
 use super::sample::Sample;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::handshake::handshake;
 use crate::peers::Peers;
-use crate::process;
 use crate::toolchain::Tool;
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::Workspace;
 
 /// How the start is measured.
 #[derive(Debug, Args)]
@@ -70,7 +69,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Start) -> Result<()> {
     peers.install(workspace)?;
     let sessiond = match &options.sessiond {
         Some(file) => file.clone(),
-        None => build(workspace, &target, &options.profile)?,
+        None => build::sessiond(workspace, &target, &options.profile)?,
     };
     let environment = Environment::make(&target, "bench-start", &sessiond)?;
     let mut contestants = [
@@ -102,20 +101,6 @@ pub(crate) fn run(workspace: &Workspace, options: &Start) -> Result<()> {
     std::io::stdout()
         .write_all(text.as_bytes())
         .map_err(Error::io("writing the figures"))
-}
-
-fn build(workspace: &Workspace, target: &Path, profile: &str) -> Result<PathBuf> {
-    let package = ["--package", "sessiond-cli", "--bin", "sessiond"];
-    process::run(
-        Command::new(cargo())
-            .args(["build", "--quiet", "--locked", "--profile", profile])
-            .args(package)
-            .current_dir(workspace.root()),
-    )?;
-    // Cargo keeps the profile `dev` in a folder of another name.
-    Ok(target
-        .join(if profile == "dev" { "debug" } else { profile })
-        .join("sessiond"))
 }
 
 fn table(contestants: &[Contestant]) -> String {
@@ -185,6 +170,7 @@ fn ratio(
     Some(sample(of).median()? / sample(contestants.first()?).median()?)
 }
 
-fn figure(value: Option<f64>) -> String {
+/// A figure of a table, a dash where there is none.
+pub(super) fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
 }

@@ -24,7 +24,7 @@ pub(crate) struct Mutation {
     pub(crate) code: &'static str,
     /// What stands there instead.
     pub(crate) instead: &'static str,
-    /// Test target that must fail.
+    /// What the names of those tests of `fault_suite` begin with of which one must fail.
     pub(crate) test: &'static str,
 }
 
@@ -41,8 +41,11 @@ impl Mutation {
     }
 }
 
-const fn cut(name: &'static str, [file, code, instead]: [&'static str; 3]) -> Mutation {
-    let test = "fault_suite";
+const fn cut(
+    test: &'static str,
+    name: &'static str,
+    [file, code, instead]: [&'static str; 3],
+) -> Mutation {
     Mutation {
         name,
         file,
@@ -52,9 +55,22 @@ const fn cut(name: &'static str, [file, code, instead]: [&'static str; 3]) -> Mu
     }
 }
 
+/// The writer's own tests.
+const POWER: &str = "power::";
+
+/// Those of recoveries that are cut off.
+const RECOVERY: &str = "recovery::";
+
+/// Those of commands on whole logs.
+const COMMANDS: &str = "commands::";
+
+/// Those of the real disk.
+const KERNEL: &str = "syscalls::";
+
 /// All of them.
-pub(crate) const MUTATIONS: [Mutation; 21] = [
+pub(crate) const MUTATIONS: [Mutation; 42] = [
     cut(
+        POWER,
         "lines",
         [
             "appender.rs",
@@ -63,10 +79,12 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "name-of-segment",
         ["appender.rs", "sync_dir(fs, &home.log())?;", ""],
     ),
     cut(
+        POWER,
         "name-of-log",
         [
             "appender.rs",
@@ -75,6 +93,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "name-of-session",
         [
             "appender.rs",
@@ -83,6 +102,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "name-of-sessions",
         [
             "appender.rs",
@@ -91,6 +111,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "close",
         [
             "appender.rs",
@@ -99,6 +120,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        RECOVERY,
         "end-of-log",
         [
             "appender.rs",
@@ -107,6 +129,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        RECOVERY,
         "name-of-torn",
         [
             "appender.rs",
@@ -115,6 +138,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        RECOVERY,
         "copy-of-torn-tail",
         [
             "appender.rs",
@@ -122,8 +146,13 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
             "&copy, &bytes, Replace::Atomic",
         ],
     ),
-    cut("replaced-content", ["fs.rs", "        file.sync()?;\n", ""]),
     cut(
+        POWER,
+        "replaced-content",
+        ["fs.rs", "        file.sync()?;\n", ""],
+    ),
+    cut(
+        POWER,
         "replaced-name",
         [
             "fs.rs",
@@ -132,6 +161,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "name-of-blobs",
         [
             "blob.rs",
@@ -141,6 +171,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "blob",
         [
             "blob.rs",
@@ -149,15 +180,16 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "name-of-keys",
         [
             "keyring.rs",
-            "self.fs\n            .sync_dir(Path::new(\"\"))\n            \
-             .doing(\"sync\", Path::new(\"\"))?;",
-            "",
+            "self.fs.sync_dir(Path::new(\"\")).doing(\"sync\", Path::new(\"\"))",
+            "Ok(())",
         ],
     ),
     cut(
+        POWER,
         "key",
         [
             "keyring.rs",
@@ -166,6 +198,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        POWER,
         "version",
         [
             "store.rs",
@@ -174,6 +207,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        KERNEL,
         "kernel-parents",
         [
             "fs/real.rs",
@@ -182,6 +216,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        KERNEL,
         "kernel-directory",
         [
             "fs/real.rs",
@@ -190,6 +225,7 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        KERNEL,
         "kernel-file-by-name",
         [
             "fs/real.rs",
@@ -198,15 +234,194 @@ pub(crate) const MUTATIONS: [Mutation; 21] = [
         ],
     ),
     cut(
+        KERNEL,
         "kernel-file",
         ["fs/real.rs", "sync_data(&self.fd)", "Ok(())"],
     ),
     cut(
+        KERNEL,
         "kernel-data",
         [
             "fs/real.rs",
             "Ok(rustix::fs::fdatasync(fd)?)",
             "Ok(drop(fd.as_fd()))",
+        ],
+    ),
+    cut(
+        POWER,
+        "end-of-full-segment",
+        [
+            "appender.rs",
+            "self.write()?;\n                self.sync()?;\n",
+            "self.write()?;\n",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "shared-segment",
+        [
+            "fork.rs",
+            "fs.sync_file(&source).doing(\"sync\", &source)?;",
+            "",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "file-of-new-session",
+        ["nursery.rs", "file.sync().doing(\"sync\", path)", "Ok(())"],
+    ),
+    cut(
+        COMMANDS,
+        "names-in-new-log",
+        [
+            "nursery.rs",
+            "for dir in [self.home.log(), self.home.blobs()] {\n            fs.sync_dir",
+            "for dir in [self.home.blobs()] {\n            fs.sync_dir",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "names-in-new-blobs",
+        [
+            "nursery.rs",
+            "for dir in [self.home.log(), self.home.blobs()] {\n            fs.sync_dir",
+            "for dir in [self.home.log()] {\n            fs.sync_dir",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "names-in-new-session",
+        [
+            "nursery.rs",
+            "fs.sync_dir(self.home.root())\n            .doing(\"sync\", self.home.root())?;",
+            "",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "name-of-new-session",
+        [
+            "nursery.rs",
+            "for dir in [SESSIONS, \"\"].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [\"\"].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "name-of-new-sessions",
+        [
+            "nursery.rs",
+            "for dir in [SESSIONS, \"\"].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [SESSIONS].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "name-of-place",
+        [
+            "archive.rs",
+            "fs.sync_dir(root).doing(\"sync\", root)",
+            "{\n            let _ = root;\n            Ok(())\n        }",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "where-it-is-now",
+        [
+            "archive.rs",
+            "for dir in [to, from].into_iter().filter_map(Path::parent) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [from].into_iter().filter_map(Path::parent) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "where-it-was",
+        [
+            "archive.rs",
+            "for dir in [to, from].into_iter().filter_map(Path::parent) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [to].into_iter().filter_map(Path::parent) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "first-where-it-is-now",
+        [
+            "archive.rs",
+            "for dir in [to, from].into_iter().filter_map(Path::parent) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [from, to].into_iter().filter_map(Path::parent) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "tombstone",
+        [
+            "archive.rs",
+            "&place, &text, Replace::Durable",
+            "&place, &text, Replace::Atomic",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "end-of-trash",
+        [
+            "archive.rs",
+            "if bytes > 0 {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;\n        }",
+            "",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "repair",
+        [
+            "appender/repair.rs",
+            "self.sync()?;\n            self.open = None;",
+            "self.open = None;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "repair-before-its-name",
+        [
+            "appender/repair.rs",
+            "open.file.sync().doing(\"sync\", &temporary)?;",
+            "",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "swept",
+        ["gc.rs", "fs.sync_dir(dir).doing(\"sync\", dir)?;", ""],
+    ),
+    cut(
+        COMMANDS,
+        "audit-entry",
+        ["audit.rs", "file.sync().doing(\"sync\", &path)?;", ""],
+    ),
+    cut(
+        COMMANDS,
+        "name-of-audit-file",
+        [
+            "audit.rs",
+            ".doing(\"create\", path)?;\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            ".doing(\"create\", path)?;\n            let _ = dir;",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "name-of-old-audit-file",
+        [
+            "audit.rs",
+            "        };\n        // A predecessor in this process may have died between making the name and syncing it.\n        fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "        };",
+        ],
+    ),
+    cut(
+        POWER,
+        "names",
+        [
+            "appender.rs",
+            "    fs.sync_dir(path).doing(\"sync\", path)\n}",
+            "    let _ = (fs, path);\n    Ok(())\n}",
         ],
     ),
 ];

@@ -8,8 +8,13 @@ use crate::error::{Error, Result};
 use crate::process;
 use crate::workspace::{Workspace, cargo};
 
-/// Tests of `crates/log/tests` that count.
-const TESTS: [&str; 2] = ["fault_suite", "lease_model"];
+/// Tests of `crates/log` that count, with the cargo arguments that choose them. The writer's own
+/// are unit tests: only those run under the scheduler that tries interleavings.
+const TESTS: [(&str, &[&str]); 3] = [
+    ("fault_suite", &["--test", "fault_suite"]),
+    ("lease_model", &["--test", "lease_model"]),
+    ("schedules", &["--lib", "writer::schedule_tests"]),
+];
 
 /// How many of the states are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +40,12 @@ impl Form {
 /// Runs them, optimised: the states are many.
 pub(crate) fn run(workspace: &Workspace, form: Form) -> Result<Table> {
     let mut table = Table::default();
-    for test in TESTS {
+    for (test, chosen) in TESTS {
         let mut command = Command::new(cargo());
         command
             .args(["test", "--release", "--locked", "--package", "sessiond-log"])
-            .args(["--test", test, "--", "--nocapture"])
+            .args(chosen)
+            .args(["--", "--nocapture"])
             .current_dir(workspace.root())
             .env("FAULTS", form.word())
             .stdout(Stdio::piped());

@@ -8,6 +8,7 @@ fn row(test: &str, states: u64, violations: u64) -> Row {
         test,
         states,
         violations,
+        seconds: 1.5,
     }
 }
 
@@ -15,12 +16,12 @@ fn row(test: &str, states: u64, violations: u64) -> Row {
 fn a_row_is_found_behind_what_the_harness_printed() {
     let cases = [
         (
-            "faults: crash_states 12 3",
+            "faults: crash_states 12 3 1.5",
             Some(row("crash_states", 12, 3)),
         ),
-        ("test power::x ... faults: x 1 0", Some(row("x", 1, 0))),
-        ("faults: x 1", None),
-        ("faults: x one 0", None),
+        ("test power::x ... faults: x 1 0 1.5", Some(row("x", 1, 0))),
+        ("faults: x 1 0", None),
+        ("faults: x one 0 1.5", None),
         ("test result: ok. 15 passed", None),
     ];
     for (line, expected) in cases {
@@ -36,10 +37,10 @@ fn a_table_is_good_only_without_violations_and_with_rows() {
     };
     let good = table(&[row("a", 10, 0), row("bcdef", 2, 0)], &[]);
     good.judge().unwrap();
-    let expected = "test  | states tried | violations\n\
-                    a     |           10 |          0\n\
-                    bcdef |            2 |          0\n\
-                    in all |           12 |          0\n";
+    let expected = "test   | states tried | violations | seconds\n\
+                    a      |           10 |          0 |     1.5\n\
+                    bcdef  |            2 |          0 |     1.5\n\
+                    in all |           12 |          0 |     3.0\n";
     assert_eq!(good.to_string(), expected);
     for bad in [
         table(&[row("a", 10, 1)], &[]),

@@ -5,24 +5,28 @@ use std::fmt;
 use crate::error::{Error, Result};
 
 /// One test: what it tried and what it found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) test: String,
     pub(crate) states: u64,
     pub(crate) violations: u64,
+    /// How long it took.
+    pub(crate) seconds: f64,
 }
 
 impl Row {
-    /// The row that a line of a test's output holds: `faults: <test> <states> <violations>`,
-    /// perhaps behind what the harness printed.
+    /// The row that a line of a test's output holds: `faults: <test> <states> <violations>
+    /// <seconds>`, perhaps behind what the harness printed.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let (_, rest) = line.split_once("faults: ")?;
         let mut words = rest.split_whitespace();
         let (test, states, violations) = (words.next()?, words.next()?, words.next()?);
+        let seconds = words.next()?;
         Some(Self {
             test: test.to_owned(),
             states: states.parse().ok()?,
             violations: violations.parse().ok()?,
+            seconds: seconds.parse().ok()?,
         })
     }
 }
@@ -61,18 +65,31 @@ impl fmt::Display for Table {
             .map(|r| r.test.len())
             .max()
             .unwrap_or(0)
-            .max(4);
-        writeln!(f, "{:<width$} | states tried | violations", "test")?;
+            .max("in all".len());
+        writeln!(
+            f,
+            "{:<width$} | states tried | violations | seconds",
+            "test"
+        )?;
         for Row {
             test,
             states,
             violations,
+            seconds,
         } in &self.rows
         {
-            writeln!(f, "{test:<width$} | {states:>12} | {violations:>10}")?;
+            writeln!(
+                f,
+                "{test:<width$} | {states:>12} | {violations:>10} | {seconds:>7.1}"
+            )?;
         }
         let states: u64 = self.rows.iter().map(|r| r.states).sum();
         let violations: u64 = self.rows.iter().map(|r| r.violations).sum();
-        writeln!(f, "{:<width$} | {states:>12} | {violations:>10}", "in all")
+        let seconds: f64 = self.rows.iter().map(|r| r.seconds).sum();
+        writeln!(
+            f,
+            "{:<width$} | {states:>12} | {violations:>10} | {seconds:>7.1}",
+            "in all"
+        )
     }
 }
