@@ -34,8 +34,8 @@ pub struct Swept {
     pub bytes: u64,
     /// Sessions that were passed over because somebody uses them.
     pub busy: Vec<Subject>,
-    /// Sessions whose blobs were left alone because their logs are damaged: a broken record may
-    /// have named them.
+    /// Sessions whose blobs were left alone because their logs are damaged or read as empty: a
+    /// record that is gone may have named them.
     pub damaged: Vec<Subject>,
 }
 
@@ -81,7 +81,8 @@ impl Store {
     ) -> Result<(), LogError> {
         let (subject, home) = (lease.subject(), &lease.held().home);
         let (scan, survey) = self.with_reader(subject, |r| r.survey(None, u64::MAX))?;
-        let is_sound = scan.damage.is_empty() && scan.newer.is_none();
+        // One that reads as empty may be all that is left of a session: see [`Store::aside`].
+        let is_sound = scan.damage.is_empty() && scan.newer.is_none() && !scan.is_blank();
         let mut has_unnamed = false;
         for dir in [home.log(), home.blobs(), home.torn()] {
             let mut gone = Vec::new();

@@ -339,3 +339,22 @@ fn a_newer_store_is_read_and_not_written() {
         }
     }
 }
+
+/// LOG-5: more than goes to the disk at once.
+#[test]
+fn a_shutdown_writes_all_that_waits_however_much_it_is() {
+    for backend in backends() {
+        let lease = lease(&backend.store()).unwrap();
+        let writer = lease.writer().unwrap();
+        let long = "l".repeat(INLINE_BYTES - 64);
+        let batch = || (0..40).map(|_| record(&long)).collect();
+        let tickets: Vec<_> = (0..5)
+            .map(|_| writer.append(batch(), Durability::Written))
+            .collect();
+        wait(writer.shutdown()).unwrap();
+        for ticket in tickets {
+            wait(ticket).unwrap();
+        }
+        assert_eq!(lease.scan().unwrap().records.len(), 200);
+    }
+}

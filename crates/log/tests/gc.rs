@@ -141,3 +141,18 @@ fn a_blob_that_a_fork_shares_stays_with_the_side_that_names_it() {
         );
     }
 }
+
+/// CKPT-6: what is left of a session that reads as empty is not litter.
+#[test]
+fn the_blobs_of_a_session_that_reads_as_empty_stay() {
+    for backend in backends() {
+        let store = backend.store();
+        let large = "x".repeat(INLINE_BYTES);
+        run(&store, &[&["a", &large]]).unwrap();
+        backend.overwrite(&backend.segments()[0], b"");
+        let before = backend.tree(&session_dir());
+        let swept = sweep(&store, Sweep::Remove);
+        assert_eq!((swept.blobs, swept.damaged), (0, vec![subject()]));
+        assert_eq!(backend.tree(&session_dir()), before);
+    }
+}

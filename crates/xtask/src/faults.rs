@@ -3,6 +3,7 @@
 //! Two tasks in one: the suite with its counts, and the mutation table (does every sync matter?).
 //! Each prints a table on stdout and fails on any violation.
 
+mod fuzz;
 mod mutants;
 mod mutations;
 mod suite;
@@ -38,7 +39,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Faults) -> Result<()> {
     let table = if options.mutations {
         mutants::run(workspace)?
     } else {
-        suite::run(workspace, suite::Form::of(options.short))?
+        let form = suite::Form::of(options.short);
+        let mut table = suite::run(workspace, form)?;
+        fuzz::run(workspace, form, &mut table)?;
+        table
     };
     std::io::stdout()
         .write_all(table.to_string().as_bytes())

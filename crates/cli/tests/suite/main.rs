@@ -20,6 +20,7 @@ mod exec;
 mod first_contact;
 mod foreign_store;
 mod fork;
+mod kill_frames;
 mod kill_moments;
 mod orphans;
 mod portable;

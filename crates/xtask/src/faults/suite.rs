@@ -8,12 +8,21 @@ use crate::error::{Error, Result};
 use crate::process;
 use crate::workspace::{Workspace, cargo};
 
-/// Tests of `crates/log` that count, with the cargo arguments that choose them. The writer's own
-/// are unit tests: only those run under the scheduler that tries interleavings.
-const TESTS: [(&str, &[&str]); 3] = [
-    ("fault_suite", &["--test", "fault_suite"]),
-    ("lease_model", &["--test", "lease_model"]),
-    ("schedules", &["--lib", "writer::schedule_tests"]),
+/// Tests that count: name, package, and the cargo arguments that choose them. The writer's own are
+/// unit tests: only those run under the scheduler that tries interleavings.
+const TESTS: [(&str, &str, &[&str]); 4] = [
+    ("fault_suite", "sessiond-log", &["--test", "fault_suite"]),
+    ("lease_model", "sessiond-log", &["--test", "lease_model"]),
+    (
+        "schedules",
+        "sessiond-log",
+        &["--lib", "writer::schedule_tests"],
+    ),
+    (
+        "kill_frames",
+        "sessiond-cli",
+        &["--test", "suite", "kill_frames"],
+    ),
 ];
 
 /// How many of the states are tried.
@@ -40,10 +49,10 @@ impl Form {
 /// Runs them, optimised: the states are many.
 pub(crate) fn run(workspace: &Workspace, form: Form) -> Result<Table> {
     let mut table = Table::default();
-    for (test, chosen) in TESTS {
+    for (test, package, chosen) in TESTS {
         let mut command = Command::new(cargo());
         command
-            .args(["test", "--release", "--locked", "--package", "sessiond-log"])
+            .args(["test", "--release", "--locked", "--package", package])
             .args(chosen)
             .args(["--", "--nocapture"])
             .current_dir(workspace.root())

@@ -73,3 +73,14 @@ fn a_sync_that_no_mutation_takes_out_is_named() {
     assert_eq!(open_sites("appender.rs", &new), ["appender.rs:5"]);
     assert_eq!(open_sites("fs/memory.rs", &new), Vec::<String>::new());
 }
+
+#[test]
+fn the_count_of_a_fuzzer_is_its_last_word() {
+    use super::fuzz::executed;
+    assert_eq!(
+        executed("stat::number_of_executed_units: 30000"),
+        Some(30_000)
+    );
+    assert_eq!(executed("stat::average_exec_per_sec:     2500"), None);
+    assert_eq!(executed("#2 INITED cov: 5"), None);
+}
