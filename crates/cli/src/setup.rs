@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
+use sessiond_log::fs::{FsKind, filesystem};
 use sessiond_protocol::Workspace;
 use sessiond_script::ScriptAgent;
 use sessiond_wire::process::SupervisorExe;
@@ -63,6 +64,9 @@ impl Setup {
     /// An engine over the store; `source` is the face that sessions made by it record. Inside a
     /// runtime only.
     pub(crate) fn engine(&self, source: &str) -> Result<Engine, Failure> {
+        if let Some(warning) = network_warning(&filesystem(&self.store)) {
+            say(warning);
+        }
         let store =
             Store::open_real(&self.store).map_err(|error| Failure::Store(error.to_string()))?;
         let agents = self.config.agents().into_iter();
@@ -79,6 +83,15 @@ impl Setup {
             environment: Arc::new(World),
         }))
     }
+}
+
+/// What is said of a store whose locks and syncs another machine decides about (LOG-7). It is used
+/// all the same: the user may know that server better than we do.
+fn network_warning(kind: &std::io::Result<FsKind>) -> Option<&'static str> {
+    matches!(kind, Ok(FsKind::Network)).then_some(
+        "the store is on a network file system: whether locks exclude and syncs last is up to its \
+         server; keep it on a local disk (--store, $SESSIOND_HOME)",
+    )
 }
 
 /// A script agent of that name.
@@ -122,3 +135,6 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     runtime.shutdown_background();
     result
 }
+
+#[cfg(test)]
+mod tests;

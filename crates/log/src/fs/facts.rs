@@ -81,3 +81,6 @@ pub fn sync_probe(root: &Path) -> io::Result<Duration> {
     fs.remove(path)?;
     synced.map(|()| elapsed)
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
