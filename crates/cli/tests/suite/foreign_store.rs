@@ -1,12 +1,12 @@
 //! A store that somebody meddled with, and ids that are none.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Files, Home, Server, listed, only_session};
+use crate::harness::{Files, Home, Server, is_root, listed, only_session};
 
 /// Texts that are no session id, as a command line can hold them.
 fn bad_ids() -> Vec<String> {
@@ -157,4 +157,68 @@ fn directories_that_look_alike_do_not_share_sessions() {
         let ids: Vec<_> = rows.iter().map(|row| &row["sessionId"]).collect();
         assert_eq!(ids, [&Value::from(session.as_str())], "{}", cwd.display());
     }
+}
+
+/// Takes the right to write from a directory and all below it, or gives it back.
+fn set_writable(path: &Path, mode: u32) {
+    if path.is_dir() {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o500)).unwrap();
+        for entry in fs::read_dir(path).unwrap() {
+            set_writable(&entry.unwrap().path(), mode);
+        }
+    } else {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o400)).unwrap();
+    }
+}
+
+/// LOG-15: a store that is somebody else's is neither used nor changed.
+#[test]
+fn a_store_of_somebody_else_is_refused() {
+    let home = Home::of_plain_user();
+    home.run(&["exec", "hello"]).well();
+    let session = only_session(&home);
+    if !is_root() {
+        // Nobody but root can give a directory away; the log's own test plays the owner then.
+        return;
+    }
+    chown(home.store(), Some(12_345), None).unwrap();
+    fs::set_permissions(home.store(), fs::Permissions::from_mode(0o777)).unwrap();
+    let before = home.sessions();
+    for args in [
+        &["exec", "new"][..],
+        &["exec", "--session", &session, "more"],
+    ] {
+        let done = home.run(args);
+        assert_eq!(done.code, Some(74), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains("store"), "{args:?}: {}", done.stderr);
+    }
+    assert_eq!(home.sessions(), before);
+}
+
+/// LOG-6, RESUME-3: what can only be read is shown, and every write says that it failed.
+#[test]
+fn a_store_that_cannot_be_written_is_shown_all_the_same() {
+    let home = Home::of_plain_user();
+    home.run(&["exec", "hello"]).well();
+    let session = only_session(&home);
+    let before = home.sessions();
+    set_writable(&home.store(), 0);
+    let shown = home.run(&["sessions", "show", &session]).well();
+    assert!(shown.stdout.contains("hello"), "{}", shown.stdout);
+    assert_eq!(listed(&home), [session.as_str()]);
+    for args in [
+        &["exec", "new"][..],
+        &["exec", "--session", &session, "more"],
+    ] {
+        let done = home.run(args);
+        assert_eq!(done.code, Some(74), "{args:?}: {}", done.stderr);
+        assert!(
+            done.stderr.contains("ermission"),
+            "{args:?}: {}",
+            done.stderr
+        );
+    }
+    set_writable(&home.store(), 0o200);
+    assert_eq!(home.sessions(), before);
+    home.run(&["exec", "--session", &session, "more"]).well();
 }

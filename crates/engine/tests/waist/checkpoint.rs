@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use sessiond_log::{
-    Store,
+    NewRecord, Owner, Store,
     fs::{Fs as _, MemoryFs},
 };
 use sessiond_protocol::{
@@ -108,4 +108,34 @@ async fn a_session_is_not_cleared_under_a_running_turn() {
         panic!("{refused:?}");
     };
     assert_eq!(error.code, ErrorCode::Busy);
+}
+
+/// LOG-10, LOG-11: a checkpoint of a later kind of fold costs a longer opening, nothing else.
+#[tokio::test]
+async fn a_session_with_a_checkpoint_that_is_not_understood_is_opened_from_its_beginning() {
+    let fs = MemoryFs::new();
+    let engine_1 = engine(store(&fs));
+    let mut client = Client::connect(&engine_1).await;
+    let session = client.new_session().await;
+    client.turn(session, "say:one").await;
+    drop(client);
+    engine_1.drain().await.unwrap();
+    let subject = session.to_string().parse().unwrap();
+    let lease = store(&fs).claim(&subject, &Owner::current()).unwrap();
+    let writer = lease.writer().unwrap();
+    let marker = r#"{"event":{"type":"marker","marker":"checkpoint","version":99,"standing":[]}}"#;
+    let checkpoint = writer.checkpoint(NewRecord {
+        kind: "marker".into(),
+        at: "2026-11-30T00:00:00.000Z".into(),
+        data: marker.into(),
+    });
+    checkpoint.await.unwrap();
+    writer.shutdown().await.unwrap();
+    drop((writer, lease));
+
+    let mut client = Client::connect(&engine(store(&fs))).await;
+    let resumed = client.resume(session, Replay::None).await;
+    assert!(matches!(resumed, Verdict::Accepted(_)), "{resumed:?}");
+    assert_eq!(client.turn(session, "known").await, TurnOutcome::Completed);
+    assert_eq!(client.said(), ["2 items"]);
 }
