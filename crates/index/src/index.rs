@@ -232,6 +232,8 @@ impl Shared {
         match &mut databases.file {
             Some(file) => Ok(file),
             none => {
+                // A newer program's store is read, and nothing is made in it (LOG-11).
+                self.store.writable().map_err(|_| Trouble::NoFile)?;
                 let opened = Database::open(root).map_err(Trouble::Database)?;
                 Ok(none.insert(opened.ok_or(Trouble::NoFile)?))
             }

@@ -292,8 +292,11 @@ impl Store {
         Ok(())
     }
 
-    /// Whether this program may write here (LOG-11).
-    pub(crate) fn writable(&self) -> Result<(), LogError> {
+    /// Whether this program may write here, logs or anything beside them (LOG-11).
+    ///
+    /// # Errors
+    /// [`LogError::TooNew`] for a store of a newer format; [`LogError::Io`].
+    pub fn writable(&self) -> Result<(), LogError> {
         let path = Path::new(STORE);
         let Some(bytes) = found(self.fs().read(path, 0..SMALL_FILE)).doing("read", path)? else {
             return Ok(());

@@ -37,6 +37,15 @@ fn opening_an_index_opens_nothing() {
     assert!(!bench.path("index.sqlite").exists());
 }
 
+/// LOG-11
+#[test]
+fn in_a_store_of_a_newer_format_the_list_is_right_and_no_file_is_made() {
+    let bench = one();
+    fs::write(bench.path("STORE"), "{\"format\":2}\n").unwrap();
+    assert_eq!(titles(&bench.index()), ["one"]);
+    assert!(!bench.path("index.sqlite").exists());
+}
+
 /// LOG-9: each row is what lies where the file should be, and whether a list mends it.
 #[test]
 fn whatever_lies_in_its_place_the_list_is_right() {
