@@ -272,12 +272,11 @@ impl Actor {
     }
 
     /// The session was opened for this client.
-    pub(crate) async fn attach_first(&mut self, attach: Attach, read: Option<Generation>) {
+    pub(crate) async fn attach_first(&mut self, attach: Attach, read: Generation) {
         // That it may control the session was decided with its lease.
         let shown = self.show(&attach).await;
-        let lease = &self.parts.lease;
         // From the lookup to here the log was held at what was read, or the resume is off.
-        let confirmed = read.map_or(Ok(()), |generation| lease.confirm(&generation));
+        let confirmed = self.parts.lease.confirm(&read);
         let admitted = shown.and(confirmed.map_err(|e| refusal(self.parts.session, &e)));
         if admitted.is_err() {
             let decision = Decision::on(self.parts.session, Action::Attach, &admitted);

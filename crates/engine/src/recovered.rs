@@ -15,7 +15,7 @@ pub(crate) struct Recovered {
     /// Bytes of the records behind the newest checkpoint.
     pub(crate) since_checkpoint: u64,
     /// What was read.
-    pub(crate) generation: Option<Generation>,
+    pub(crate) generation: Generation,
     /// The format of a newer program, where one has written to it.
     pub(crate) newer: Option<u64>,
 }
@@ -43,7 +43,7 @@ impl Recovered {
             standing: settled(standing, &scan),
             next_seq: scan.next_seq,
             since_checkpoint,
-            generation: Some(scan.generation()),
+            generation: scan.generation(),
             newer: scan.newer,
         })
     }

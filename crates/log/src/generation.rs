@@ -7,7 +7,7 @@ use crate::scan::Scan;
 
 /// Up to where a log was known when it was read (RESUME-14): whatever is appended, cut, removed or
 /// put in its place gives another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Generation {
     /// Highest epoch.
     pub epoch: u64,

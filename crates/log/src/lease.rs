@@ -108,14 +108,13 @@ impl Lease {
     /// # Errors
     /// [`LogError::Io`].
     pub fn scan(&self) -> Result<Scan, LogError> {
-        let mut state = self.held.state();
-        let carry = state.carry.clone();
-        let scan = self
-            .held
-            .store
-            .with_reader(self.subject(), |r| r.collect(carry.as_ref()))?;
-        // What a writer has yet to append is not in this scan.
-        state.base = (!state.has_writer()).then(|| Base::of(&scan, carry));
+        let mut records = Vec::new();
+        let mut scan = self.visit(Since::Start, &mut |seen| {
+            if let Seen::Record(record) = seen {
+                records.push(record.to_record());
+            }
+        })?;
+        scan.records = records;
         Ok(scan)
     }
 
@@ -136,6 +135,7 @@ impl Lease {
             .store
             .with_reader(self.subject(), |r| r.visit(carry.as_ref(), since, visit))?;
         let mut state = self.held.state();
+        // What a writer has yet to append is not in this scan.
         let is_the_end = state.writers == writers && !state.has_writer();
         state.base = is_the_end.then(|| Base::of(&scan, carry));
         Ok(scan)

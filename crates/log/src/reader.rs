@@ -159,9 +159,9 @@ impl Reader<'_> {
     }
 
     /// The records as well.
-    pub(crate) fn collect(&self, carry: Option<&Carry>) -> Result<Scan, LogError> {
+    pub(crate) fn collect(&self) -> Result<Scan, LogError> {
         let mut records = Vec::new();
-        let mut scan = self.scan(carry, &mut |record| records.push(record.to_record()))?;
+        let mut scan = self.scan(None, &mut |record| records.push(record.to_record()))?;
         scan.records = records;
         Ok(scan)
     }

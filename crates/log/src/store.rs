@@ -142,7 +142,7 @@ impl Store {
     /// # Errors
     /// [`LogError::Io`].
     pub fn read(&self, subject: &Subject) -> Result<Scan, LogError> {
-        self.with_reader(subject, |reader| reader.collect(None))
+        self.with_reader(subject, |reader| reader.collect())
     }
 
     /// [`Store::read`] for logs of any length: hands each record to `visit` instead of collecting

@@ -72,6 +72,14 @@ fn what_is_no_session_id_never_becomes_a_path() {
     );
 }
 
+/// The command fails as the store does, and says this of it.
+#[track_caller]
+fn refused(home: &Home, args: &[&str], reason: &str) {
+    let done = home.run(args);
+    assert_eq!(done.code, Some(74), "{args:?}: {}", done.stderr);
+    assert!(done.stderr.contains(reason), "{args:?}: {}", done.stderr);
+}
+
 /// LOG-15: a link below the store is never followed, whatever it stands for.
 #[test]
 fn a_link_planted_in_the_store_is_not_followed() {
@@ -120,9 +128,7 @@ fn a_store_of_a_newer_format_is_shown_and_left_as_it_is() {
         &["sessions", "rename", &session, "title"],
         &["sessions", "rm", &session],
     ] {
-        let done = home.run(args);
-        assert_eq!(done.code, Some(74), "{args:?}: {}", done.stderr);
-        assert!(done.stderr.contains("newer"), "{args:?}: {}", done.stderr);
+        refused(&home, args, "newer");
     }
     assert_eq!(home.sessions(), before);
 }
@@ -188,9 +194,7 @@ fn a_store_of_somebody_else_is_refused() {
         &["exec", "new"][..],
         &["exec", "--session", &session, "more"],
     ] {
-        let done = home.run(args);
-        assert_eq!(done.code, Some(74), "{args:?}: {}", done.stderr);
-        assert!(done.stderr.contains("store"), "{args:?}: {}", done.stderr);
+        refused(&home, args, "store");
     }
     assert_eq!(home.sessions(), before);
 }
@@ -210,13 +214,7 @@ fn a_store_that_cannot_be_written_is_shown_all_the_same() {
         &["exec", "new"][..],
         &["exec", "--session", &session, "more"],
     ] {
-        let done = home.run(args);
-        assert_eq!(done.code, Some(74), "{args:?}: {}", done.stderr);
-        assert!(
-            done.stderr.contains("ermission"),
-            "{args:?}: {}",
-            done.stderr
-        );
+        refused(&home, args, "ermission");
     }
     set_writable(&home.store(), 0o200);
     assert_eq!(home.sessions(), before);

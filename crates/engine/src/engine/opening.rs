@@ -50,16 +50,7 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
             Ok(lease) => {
                 let header = header(&inner, &creation);
                 let (cwd, factory) = (creation.cwd, creation.factory);
-                let parts = Parts {
-                    session,
-                    cwd,
-                    persistence: inner.config.persistence,
-                    store: inner.config.store.clone(),
-                    lease: Arc::new(lease),
-                    index: inner.index.clone(),
-                    factory,
-                    inbox,
-                };
+                let parts = parts(&inner, session, (cwd, factory), (lease, inbox));
                 let mut actor = Actor::new(parts, Recovered::default());
                 actor.create(creation.attach, header);
                 finish(&inner, session, actor.run().await);
@@ -98,16 +89,7 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
         decision.written(&inner.config.store).await;
         match opened {
             Ok((lease, recovered, cwd, factory)) => {
-                let parts = Parts {
-                    session,
-                    cwd,
-                    persistence: inner.config.persistence,
-                    store: inner.config.store.clone(),
-                    lease: Arc::new(lease),
-                    index: inner.index.clone(),
-                    factory,
-                    inbox,
-                };
+                let parts = parts(&inner, session, (cwd, factory), (lease, inbox));
                 let generation = recovered.generation;
                 let mut actor = Actor::new(parts, recovered);
                 actor.attach_first(attach, generation).await;
@@ -119,6 +101,25 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
             }
         }
     });
+}
+
+/// What an actor of this engine is made of.
+fn parts(
+    inner: &Inner,
+    session: SessionId,
+    (cwd, factory): (String, Arc<dyn AgentFactory>),
+    (lease, inbox): (Lease, mpsc::Receiver<Command>),
+) -> Parts {
+    Parts {
+        session,
+        cwd,
+        persistence: inner.config.persistence,
+        store: inner.config.store.clone(),
+        lease: Arc::new(lease),
+        index: inner.index.clone(),
+        factory,
+        inbox,
+    }
 }
 
 type Opened = (Lease, Recovered, String, Arc<dyn AgentFactory>);

@@ -94,14 +94,20 @@ impl Script {
         script
     }
 
+    /// A first segment without room for two long records.
+    fn nearly_full() -> (Self, Lease, Writer) {
+        let script = Self::default();
+        let (held, writer) = script.open();
+        let count = usize::try_from(SEGMENT_BYTES).unwrap() / INLINE_BYTES - 1;
+        let batch = (0..count).map(|_| record(&long())).collect();
+        wait(writer.append(batch, Durability::Synced)).unwrap();
+        (script, held, writer)
+    }
+
     /// A first segment that outgrows its size, so that the writer begins another.
     fn roll() -> Self {
-        let mut script = Self::default();
-        let (held, writer) = script.open();
-        let long = "l".repeat(INLINE_BYTES - 64);
-        let count = usize::try_from(SEGMENT_BYTES).unwrap() / INLINE_BYTES - 1;
-        let batch = (0..count).map(|_| record(&long)).collect();
-        wait(writer.append(batch, Durability::Synced)).unwrap();
+        let (mut script, held, writer) = Self::nearly_full();
+        let long = long();
         for text in ["before", &long, &long] {
             script.append(&writer, text, Durability::Written);
         }
@@ -114,12 +120,7 @@ impl Script {
     /// The same where the segment ends between records that are written together: those before
     /// its end are in a file that nobody writes to any more.
     fn roll_within_a_group() -> Self {
-        let mut script = Self::default();
-        let (held, writer) = script.open();
-        let long = "l".repeat(INLINE_BYTES - 64);
-        let count = usize::try_from(SEGMENT_BYTES).unwrap() / INLINE_BYTES - 1;
-        let batch = (0..count).map(|_| record(&long)).collect();
-        wait(writer.append(batch, Durability::Synced)).unwrap();
+        let (mut script, held, writer) = Self::nearly_full();
         // Faster than the pool syncs, so most of them wait for the second sync together.
         let line = "s".repeat(1024);
         let tickets: Vec<_> = (0..100)
@@ -148,6 +149,11 @@ impl Script {
             .map(|(_, text)| text)
             .collect()
     }
+}
+
+/// The longest text that stays in its line.
+fn long() -> String {
+    "l".repeat(INLINE_BYTES - 64)
 }
 
 /// The log on `disk` holds what was promised, is undamaged, and goes on.
