@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 """A second reader of the session log, written against the format alone (contract, "The log").
 usage: logread.py SESSION_DIRECTORY; prints the records that count, on stderr the damage and the
-torn end or null; exits 1 if it found either. Of a blob only the length is checked: no BLAKE3 here.
-"""
-import json
-import pathlib
-import re
-import sys
+torn end or null; exits 1 if it found either. Blobs: the length only is checked, no BLAKE3."""
+import contextlib, json, pathlib, re, sys, zlib  # noqa: E401
 from functools import reduce
 
-FIELDS = ("seq", "epoch", "at", "kind", "data")
+FIELDS, MEMBER = ("seq", "epoch", "at", "kind", "data"), b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 TABLE = [reduce(lambda n, _: n >> 1 ^ 0x82F63B78 * (n & 1), range(8), n) for n in range(256)]
 
-
 def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
+    return ~reduce(lambda crc, byte: TABLE[(crc ^ byte) & 255] ^ crc >> 8, data, -1 % 2**32) % 2**32
 
+def unpack(data):  # a broken gzip member is passed over to where the next seems to begin
+    while (at := data.find(MEMBER)) >= 0:
+        member, content = zlib.decompressobj(31), b""
+        with contextlib.suppress(zlib.error):
+            content = member.decompress(data[at:], (1 << 17) + 1)
+        whole = member.eof and len(content) <= 1 << 17
+        yield content if whole else b""
+        data = member.unused_data if whole else data[at + 1:]
 
 def decode(line):
     """The object of a line whose checksum holds, else the reason why it is none."""
@@ -30,7 +30,6 @@ def decode(line):
         return found if {"v", "prev", *FIELDS[1:]} <= found.keys() else "envelope"
     except (ValueError, AttributeError):
         return "envelope"
-
 
 def split(data):
     """Pieces: (offset, length, ends with LF, object or reason, records that may have been there)"""
@@ -50,7 +49,6 @@ def split(data):
         broken, lost = all(isinstance(piece[3], str) for piece in pieces), chunk.count(b',"crc":"')
         yield from [(start, len(chunk), ended, whole, max(1, lost))] if broken else pieces
 
-
 class Log:
     def __init__(self, root):
         self.root = pathlib.Path(root).resolve()
@@ -61,10 +59,14 @@ class Log:
 
     def chain(self):
         files, parts, epoch, me = [], [], 0, self.root.name
-        for path in sorted(self.root.glob("log/*.jsonl")):
-            first = next(split(data := path.read_bytes()), (0, 0, 0, ""))[3]
+        self.plain = {path.name: path.read_bytes() for path in self.root.glob("log/*.jsonl")}
+        packed = {path.stem: path.read_bytes() for path in self.root.glob("older/*.gz")}
+        whole = {name: b"".join(unpack(data)) for name, data in packed.items()} | self.plain
+        for name, data in sorted(whole.items()):
+            first = next(split(data), (0, 0, 0, ""))[3]
             heads = isinstance(first, dict) and first["kind"] == "segment" and "seq" not in first
-            files += [(path.name, data, first["data"] if heads else {})] if data else []
+            head = (name, data, first["data"] if heads else {})
+            files += [head] if data or name not in self.plain else []
         known = [header for *_, header in files if header]
         own = [header for header in known if header["session"] == me]
         # A fork says how many segments are its parent's; believed too if no own header is whole.
@@ -81,8 +83,7 @@ class Log:
                 if header["epoch"] < epoch:
                     continue
                 epoch, after = header["epoch"], header["after"]
-                while parts and (not after or int(parts[-1][0][:8]) > after["number"]):
-                    parts.pop()
+                while parts and (not after or int(parts[-1][0][:8]) > after["number"]): parts.pop()
                 if parts and int(parts[-1][0][:8]) == after["number"]:
                     parts[-1][3] = after["length"]
             parts.append([name, data, header or None, None])
@@ -98,7 +99,7 @@ class Log:
     def segment(self, name, data, header, limit, is_last):
         pieces, end, prev = list(split(data)), len(data), None
         broken_end = pieces and isinstance(pieces[-1][3], str) and not pieces[-1][2]
-        if is_last and limit is None and broken_end:
+        if is_last and limit is None and broken_end and name in self.plain:
             end, length = pieces.pop()[:2]
             self.torn = dict(segment=name, offset=end, length=length)
         epoch = header and header["epoch"]
@@ -141,7 +142,6 @@ class Log:
         path = self.root / "blobs" / data["$blob"]["name"]
         whole = path.is_file() and path.stat().st_size == data["$blob"]["bytes"]
         return json.loads(path.read_bytes()) if whole else ...
-
 
 if __name__ == "__main__":
     log = Log(sys.argv[1])

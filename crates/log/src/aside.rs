@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::LogError;
 use crate::layout::{ASIDE, Home};
 use crate::lease::Lease;
-use crate::reader::segments;
+use crate::older::lineup;
 use crate::store::Store;
 use crate::subject::Subject;
 
@@ -29,7 +29,7 @@ impl Store {
     pub(crate) fn has_remains(&self, subject: &Subject) -> Result<bool, LogError> {
         let home = Home::of(subject);
         let others = [home.blobs(), home.torn()];
-        let mut are_there = !segments(self.fs(), &home)?.is_empty();
+        let mut are_there = !lineup(self.fs(), &home)?.is_empty();
         for dir in others {
             are_there |= !self.names(dir)?.is_empty();
         }

@@ -5,12 +5,15 @@
 
 use crate::header::{Header, Tail};
 use crate::layout::SegmentName;
+use crate::older::Form;
 use crate::scan::Span;
 
 /// A segment file that is not empty.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) name: SegmentName,
+    pub(crate) form: Form,
+    /// Of one that is compressed, 0: its bytes all count.
     pub(crate) bytes: u64,
     /// `None` when it cannot be read.
     pub(crate) header: Option<Header>,

@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Doing, LogError};
 use crate::header::FORMAT;
 use crate::layout::Home;
+use crate::older::read_segment;
 use crate::store::Store;
 use crate::subject::Subject;
+use crate::survey::Piece;
 
 /// Format of the file.
 pub(crate) const EXPORT: u64 = 1;
@@ -148,9 +150,8 @@ impl Store {
                 export.part(format!("blobs/{name}"), &content)?;
             }
         }
-        for (name, bytes) in &survey.parts {
-            let path = home.segment(&name.to_string());
-            let content = self.fs().read(&path, 0..*bytes).doing("read", &path)?;
+        for Piece { name, form, bytes } in survey.parts {
+            let content = read_segment(self.fs(), &home, (name, form), bytes)?;
             export.part(format!("log/{name}"), &content)?;
         }
         let end = export.parts;

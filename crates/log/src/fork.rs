@@ -7,11 +7,12 @@ use crate::header::{FORMAT, Header};
 use crate::lease::Lease;
 use crate::lineage::Parent;
 use crate::nursery::{Nursery, Shared};
+use crate::older::{Form, read_segment};
 use crate::owner::Owner;
 use crate::scan::Scan;
 use crate::store::Store;
 use crate::subject::Subject;
-use crate::survey::{Mark, Survey};
+use crate::survey::{Mark, Piece, Survey};
 
 impl Lease {
     /// Makes the log `subject` out of the records 1 to `at` of this one, and takes its lease. Both
@@ -62,15 +63,22 @@ impl Lease {
         let held = self.held();
         let (from, to, fs) = (&held.home, nursery.home(), held.store.fs());
         let last = survey.parts.len().saturating_sub(1);
-        for (index, (name, bytes)) in survey.parts.iter().enumerate() {
-            let (source, target) = (
-                from.segment(&name.to_string()),
-                to.segment(&name.to_string()),
-            );
+        for (index, Piece { name, form, bytes }) in survey.parts.iter().copied().enumerate() {
+            let file = name.to_string();
+            let (source, target) = match form {
+                Form::Plain => (from.segment(&file), to.segment(&file)),
+                Form::Packed if index == last => {
+                    // It may end within it; and a log goes on from a plain one.
+                    let content = read_segment(fs, from, (name, form), bytes)?;
+                    nursery.put(&to.segment(&file), &content)?;
+                    continue;
+                }
+                Form::Packed => (from.older_segment(&file), to.older_segment(&file)),
+            };
             let whole = fs.stat(&source).doing("look up", &source)?.bytes;
-            if *bytes < whole {
+            if form == Form::Plain && bytes < whole {
                 // What comes after the fork point is the parent's alone.
-                nursery.copy(&source, &target, *bytes)?;
+                nursery.copy(&source, &target, bytes)?;
                 continue;
             }
             if index == last {

@@ -144,7 +144,8 @@ pub(crate) fn replace(fs: &dyn Fs, path: &Path, bytes: &[u8], how: Replace) -> i
     }
 }
 
-fn fill(fs: &dyn Fs, path: &Path, bytes: &[u8], how: Replace) -> io::Result<()> {
+/// Makes a file of these bytes.
+pub(crate) fn fill(fs: &dyn Fs, path: &Path, bytes: &[u8], how: Replace) -> io::Result<()> {
     let mut file = fs.create(path)?;
     write_whole(file.as_mut(), bytes)?;
     if how == Replace::Durable {

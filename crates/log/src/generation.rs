@@ -2,7 +2,7 @@
 
 use crate::error::{Doing, LogError};
 use crate::lease::Lease;
-use crate::reader::segments;
+use crate::older::{Form, lineup};
 use crate::scan::Scan;
 
 /// Up to where a log was known when it was read (RESUME-14): whatever is appended, cut, removed or
@@ -40,9 +40,10 @@ impl Lease {
         let held = self.held();
         held.check()?;
         let fs = held.store.fs();
-        let names = segments(fs, &held.home)?;
+        let names = lineup(fs, &held.home)?;
         let end = match names.last() {
-            Some(name) => {
+            Some((name, Form::Packed)) => (name.number, 0),
+            Some((name, Form::Plain)) => {
                 let path = held.home.segment(&name.to_string());
                 (name.number, fs.stat(&path).doing("look up", &path)?.bytes)
             }

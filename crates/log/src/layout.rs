@@ -13,6 +13,7 @@ pub(crate) const AUDIT: &str = "audit";
 pub(crate) const ASIDE: &str = "aside";
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const KEYS: &str = "keys";
+pub(crate) const BACKUP: &str = "backup";
 
 /// The directory of one session.
 #[derive(Debug, Clone)]
@@ -51,6 +52,14 @@ impl Home {
 
     pub(crate) fn segment(&self, name: &str) -> PathBuf {
         self.log().join(name)
+    }
+
+    pub(crate) fn older(&self) -> PathBuf {
+        self.root.join("older")
+    }
+
+    pub(crate) fn older_segment(&self, name: &str) -> PathBuf {
+        self.older().join(format!("{name}.gz"))
     }
 
     pub(crate) fn blobs(&self) -> PathBuf {

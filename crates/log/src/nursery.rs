@@ -1,7 +1,7 @@
 //! A session that is being built where no reader looks, and appears whole or not at all.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
@@ -46,10 +46,14 @@ impl<'a> Nursery<'a> {
             home,
             lock,
         };
-        for dir in [nursery.home.log(), nursery.home.blobs()] {
+        for dir in nursery.directories() {
             fs.make_dir(&dir).doing("create", &dir)?;
         }
         Ok(nursery)
+    }
+
+    fn directories(&self) -> [PathBuf; 3] {
+        [self.home.log(), self.home.older(), self.home.blobs()]
     }
 
     pub(crate) fn home(&self) -> &Home {
@@ -86,7 +90,7 @@ impl<'a> Nursery<'a> {
     /// Makes it a session; the answer is the lock on it.
     pub(crate) fn settle(mut self) -> Result<Box<dyn Lock>, LogError> {
         let fs = self.store.fs();
-        for dir in [self.home.log(), self.home.blobs()] {
+        for dir in self.directories() {
             fs.sync_dir(&dir).doing("sync", &dir)?;
         }
         fs.sync_dir(self.home.root())
@@ -123,7 +127,7 @@ pub(crate) enum Shared {
 }
 
 /// Whether a file cannot have two names here: other disk, file system without, too many.
-fn cannot_link(error: &io::Error) -> bool {
+pub(crate) fn cannot_link(error: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     let kinds = [CrossesDevices, PermissionDenied, TooManyLinks, Unsupported];
     kinds.contains(&error.kind())

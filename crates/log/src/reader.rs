@@ -8,6 +8,7 @@ use crate::header::{FORMAT, HEADER_BYTES, Header, Tail};
 use crate::layout::{Home, SegmentName};
 use crate::line::{Line, VERSION};
 use crate::lineage::{self, Parent};
+use crate::older::{Form, lineup, read_segment};
 use crate::piece::{first_piece, pieces};
 use crate::record::{Record, RecordView};
 use crate::scan::{Damage, DamageReason, Scan, Seen, Since};
@@ -35,7 +36,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) blobs: &'a Blobs,
 }
 
-/// The segment files of a log, ordered by name.
+/// The segment files of a log that are as they were written, ordered by name.
 pub(crate) fn segments(fs: &dyn Fs, home: &Home) -> Result<Vec<SegmentName>, LogError> {
     let dir = home.log();
     let names = found(fs.list(&dir))
@@ -153,9 +154,37 @@ impl Reader<'_> {
 
     /// The bytes of a part that count.
     fn bytes(&self, part: &Part) -> Result<Vec<u8>, LogError> {
-        let path = self.home.segment(&part.found.name.to_string());
         let end = part.limit.unwrap_or(u64::MAX);
-        self.fs.read(&path, 0..end).doing("read", &path)
+        self.read(part.found.name, part.found.form, end)
+    }
+
+    /// The first `most` bytes of a segment.
+    fn read(&self, name: SegmentName, form: Form, most: u64) -> Result<Vec<u8>, LogError> {
+        read_segment(self.fs, self.home, (name, form), most)
+    }
+
+    /// The segments that come before the one with the newest checkpoint and lie as they were
+    /// written, but for those with bytes that do not count; or the newer format that was found.
+    pub(crate) fn before_checkpoint(
+        &self,
+        carry: Option<&Carry>,
+    ) -> Result<Result<Vec<SegmentName>, u64>, LogError> {
+        let mut ignore = |_: Seen<'_>| ();
+        let mut walk = Walk::new(self.blobs, &mut ignore);
+        let mut chain = self.chain(&mut walk.scan)?;
+        if let Some(newer) = walk.scan.newer {
+            return Ok(Err(newer));
+        }
+        match carry.map(|c| &c.tail) {
+            Some(Some(tail)) => chain.end_at(tail),
+            Some(None) => chain.clear(),
+            None => {}
+        }
+        let first = self.begin(&chain, &mut walk)?;
+        let before = chain.parts.iter().take(first);
+        let plain = before
+            .filter(|part| part.found.form == Form::Plain && part.limit == Some(part.found.bytes));
+        Ok(Ok(plain.map(|part| part.found.name).collect()))
     }
 
     /// The records as well.
@@ -172,9 +201,8 @@ impl Reader<'_> {
         let Some(first) = chain.parts.first() else {
             return Ok(None);
         };
-        let path = self.home.segment(&first.found.name.to_string());
         let end = first.limit.unwrap_or(u64::MAX).min(HEAD_BYTES);
-        let bytes = self.fs.read(&path, 0..end).doing("read", &path)?;
+        let bytes = self.read(first.found.name, first.found.form, end)?;
         let mut lines = pieces(&bytes).into_iter().map_while(|p| p.line.ok());
         if let Some(header) = lines.next()
             && let Some(record) = lines.next()
@@ -199,22 +227,31 @@ impl Reader<'_> {
     /// The segments that make up the log.
     fn chain(&self, scan: &mut Scan) -> Result<Chain, LogError> {
         let mut files = Vec::new();
-        for name in segments(self.fs, self.home)? {
-            let file = self.look(name)?;
+        for (name, form) in lineup(self.fs, self.home)? {
+            let file = self.look(name, form)?;
             scan.last_number = name.number;
             scan.last_bytes = file.as_ref().map_or(0, |file| file.bytes);
+            if form == Form::Packed {
+                scan.older_until = name.number;
+            }
             files.extend(file);
         }
         scan.parent = Parent::of(self.subject, &files);
         let (files, strangers) = lineage::part(self.subject, scan.parent.as_ref(), files);
         // A file of another log, or under another's name.
-        scan.damage.extend(strangers.into_iter().map(|file| Damage {
-            segment: file.name.to_string(),
-            offset: 0,
-            length: file.bytes,
-            after_seq: 0,
-            reason: DamageReason::Envelope,
-        }));
+        for file in strangers {
+            let length = match file.form {
+                Form::Plain => file.bytes,
+                Form::Packed => self.read(file.name, file.form, u64::MAX)?.len() as u64,
+            };
+            scan.damage.push(Damage {
+                segment: file.name.to_string(),
+                offset: 0,
+                length,
+                after_seq: 0,
+                reason: DamageReason::Envelope,
+            });
+        }
         for file in &files {
             let Some(header) = &file.header else { continue };
             scan.highest_epoch = scan.highest_epoch.max(header.epoch);
@@ -226,19 +263,25 @@ impl Reader<'_> {
     }
 
     /// Looks at the head of a segment file; `None` when it is empty.
-    fn look(&self, name: SegmentName) -> Result<Option<Found>, LogError> {
-        let path = self.home.segment(&name.to_string());
-        let bytes = self.fs.stat(&path).doing("look up", &path)?.bytes;
-        if bytes == 0 {
+    fn look(&self, name: SegmentName, form: Form) -> Result<Option<Found>, LogError> {
+        let bytes = match form {
+            Form::Plain => {
+                let path = self.home.segment(&name.to_string());
+                self.fs.stat(&path).doing("look up", &path)?.bytes
+            }
+            Form::Packed => 0,
+        };
+        if form == Form::Plain && bytes == 0 {
             // Created by a writer that died before its header, or sealed to nothing.
             return Ok(None);
         }
-        let head = self.fs.read(&path, 0..HEADER_BYTES).doing("read", &path)?;
+        let head = self.read(name, form, HEADER_BYTES)?;
         let line = first_piece(&head).and_then(|piece| piece.line.ok());
         let header = line.as_ref().and_then(Header::parse);
         let version = line.map_or(VERSION, |l| l.version);
         Ok(Some(Found {
             name,
+            form,
             bytes,
             header,
             version,

@@ -36,6 +36,8 @@ pub struct Scan {
     pub(crate) last_number: u32,
     /// Bytes of that file.
     pub(crate) last_bytes: u64,
+    /// Highest number of a segment that is compressed.
+    pub(crate) older_until: u32,
 }
 
 /// What a visitor of a log is shown, in the order of the log.

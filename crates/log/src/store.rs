@@ -1,18 +1,14 @@
 //! A store: the directory that holds the logs of one user.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use crate::audit::Audit;
 use crate::blob::Blobs;
 use crate::error::{Doing, LogError, found};
-use crate::fs::{FileKind, Fs, LockMode, MemoryFs, RealFs, Replace, replace};
-use crate::header::FORMAT;
+use crate::fs::{FileKind, Fs, LockMode, MemoryFs, RealFs};
 use crate::keyring::Keyring;
-use crate::layout::{Home, SESSIONS, STORE};
+use crate::layout::{Home, SESSIONS};
 use crate::lease::Lease;
 use crate::owner::{Holder, Owner};
 use crate::pool::Pool;
@@ -22,7 +18,7 @@ use crate::scan::Scan;
 use crate::subject::Subject;
 
 /// Longest owner record or STORE file, in bytes.
-const SMALL_FILE: u64 = 64 * 1024;
+pub(crate) const SMALL_FILE: u64 = 64 * 1024;
 
 /// The logs below one directory. Cheap to clone; clones share keys and threads.
 #[derive(Debug, Clone)]
@@ -37,12 +33,6 @@ struct Inner {
     keys: Arc<Keyring>,
     pool: Arc<Pool>,
     audit: Audit,
-}
-
-/// Content of the file `STORE`.
-#[derive(Debug, Serialize, Deserialize)]
-struct Version {
-    format: u64,
 }
 
 impl Store {
@@ -222,6 +212,7 @@ impl Store {
         if !self.exists(subject)? {
             return Err(LogError::NotFound(subject.clone()));
         }
+        self.migrate()?;
         Lease::take(self.clone(), subject.clone(), owner.clone())
     }
 
@@ -284,32 +275,6 @@ impl Store {
         self.writable()?;
         fs.make_dir(SESSIONS.as_ref())
             .doing("create", SESSIONS.as_ref())?;
-        let path = Path::new(STORE);
-        if found(fs.stat(path)).doing("look up", path)?.is_none() {
-            let text = format!("{{\"format\":{FORMAT}}}\n");
-            replace(fs, path, text.as_bytes(), Replace::Durable).doing("write", path)?;
-        }
-        Ok(())
-    }
-
-    /// Whether this program may write here, logs or anything beside them (LOG-11).
-    ///
-    /// # Errors
-    /// [`LogError::TooNew`] for a store of a newer format; [`LogError::Io`].
-    pub fn writable(&self) -> Result<(), LogError> {
-        let path = Path::new(STORE);
-        let Some(bytes) = found(self.fs().read(path, 0..SMALL_FILE)).doing("read", path)? else {
-            return Ok(());
-        };
-        let version: Version = serde_json::from_slice(&bytes)
-            .map_err(io::Error::other)
-            .doing("read", path)?;
-        if version.format > FORMAT {
-            return Err(LogError::TooNew {
-                found: version.format,
-                known: FORMAT,
-            });
-        }
-        Ok(())
+        self.migrate()
     }
 }

@@ -6,6 +6,7 @@ use crate::blob::BlobName;
 use crate::header::Tail;
 use crate::layout::SegmentName;
 use crate::line::{Crc, Line};
+use crate::older::Form;
 
 /// A record of the log and where it ends.
 #[derive(Debug, Clone)]
@@ -23,13 +24,21 @@ pub(crate) struct Survey {
     /// The record `until`, when the log has it.
     pub(crate) mark: Option<Mark>,
     /// Segments in order, with the bytes of each that count.
-    pub(crate) parts: Vec<(SegmentName, u64)>,
+    pub(crate) parts: Vec<Piece>,
     /// Blobs by name.
     pub(crate) blobs: BTreeMap<String, BlobName>,
     /// How many records could be handed out.
     pub(crate) records: u64,
     /// The last one.
     pub(crate) last: Option<Last>,
+}
+
+/// A segment file and the number of its bytes that count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    pub(crate) name: SegmentName,
+    pub(crate) form: Form,
+    pub(crate) bytes: u64,
 }
 
 /// What the next header says of the record before it.
@@ -72,14 +81,14 @@ impl Survey {
         }
     }
 
-    /// Takes note of a segment whose first `bytes` count.
-    pub(crate) fn segment(&mut self, name: SegmentName, bytes: u64) {
-        match &self.mark {
-            Some(mark) if name.number > mark.tail.number => {}
-            Some(mark) if name.number == mark.tail.number => {
-                self.parts.push((name, mark.tail.length));
-            }
-            _ => self.parts.push((name, bytes)),
-        }
+    /// Takes note of a segment.
+    pub(crate) fn segment(&mut self, piece: Piece) {
+        let number = piece.name.number;
+        let bytes = match &self.mark {
+            Some(mark) if number > mark.tail.number => return,
+            Some(mark) if number == mark.tail.number => mark.tail.length,
+            _ => piece.bytes,
+        };
+        self.parts.push(Piece { bytes, ..piece });
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::appender::{Appender, Base};
 use crate::error::LogError;
 use crate::header::FORMAT;
-use crate::layout::Home;
+use crate::layout::{Home, SegmentName};
 use crate::lease::Lease;
 use crate::record::is_name;
 use crate::scan::{Damage, DamageReason, Scan, Span, Torn};
@@ -43,6 +43,8 @@ pub struct Report {
     pub repaired: Vec<Damage>,
     /// Bytes of stale writers, which do not count.
     pub stale: Vec<Span>,
+    /// Highest number of a segment that is compressed.
+    pub(crate) older_until: u32,
     /// The newest format found, when this program does not know it (LOG-11).
     pub newer: Option<u64>,
 }
@@ -66,6 +68,7 @@ impl Report {
             damage,
             repaired,
             stale: scan.stale,
+            older_until: scan.older_until,
             newer: scan.newer,
         }
     }
@@ -73,7 +76,12 @@ impl Report {
     /// The file of a segment that this report names, relative to the store.
     #[must_use]
     pub fn file(&self, segment: &str) -> PathBuf {
-        Home::of(&self.subject).segment(segment)
+        let home = Home::of(&self.subject);
+        let number = SegmentName::parse(segment).map(|name| name.number);
+        match number.is_some_and(|number| number <= self.older_until) {
+            true => home.older_segment(segment),
+            false => home.segment(segment),
+        }
     }
 
     /// All that a repair has to take note of.

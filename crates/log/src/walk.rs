@@ -10,10 +10,11 @@ use crate::chain::Part;
 use crate::error::LogError;
 use crate::header::Tail;
 use crate::line::{Crc, Fault, Line, VERSION};
+use crate::older::Form;
 use crate::piece::{Piece, pieces};
 use crate::record::RecordView;
 use crate::scan::{Damage, DamageReason, Scan, Seen, Torn};
-use crate::survey::Survey;
+use crate::survey::{self, Survey};
 
 /// The walk over all segments of one log.
 pub(crate) struct Walk<'a> {
@@ -72,6 +73,8 @@ impl<'a> Walk<'a> {
         let mut end = bytes.len() as u64;
         if is_last == IsLast::Yes
             && part.limit.is_none()
+            // Nobody writes to a compressed one.
+            && part.found.form == Form::Plain
             && let Some(tail) = list.pop_if(|p| p.line.is_err() && p.unterminated)
         {
             end = tail.offset as u64;
@@ -117,7 +120,8 @@ impl<'a> Walk<'a> {
             });
         }
         if let Some(survey) = &mut self.survey {
-            survey.segment(part.found.name, end);
+            let (name, form, bytes) = (part.found.name, part.found.form, end);
+            survey.segment(survey::Piece { name, form, bytes });
         }
     }
 

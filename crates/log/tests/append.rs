@@ -326,14 +326,14 @@ fn a_segment_is_closed_before_it_outgrows_its_size() {
 fn a_newer_store_is_read_and_not_written() {
     for backend in backends() {
         run(&backend.store(), &[&["a"]]).unwrap();
-        backend.overwrite(Path::new("STORE"), b"{\"format\":2,\"more\":true}\n");
+        backend.overwrite(Path::new("STORE"), b"{\"format\":3,\"more\":true}\n");
         let store = backend.store();
         assert_eq!(texts(&store.read(&subject()).unwrap()), numbered(&["a"]));
         let claim = store.claim(&subject(), &Owner::current()).unwrap_err();
         let create = store.create(&subject(), &Owner::current()).unwrap_err();
         for error in [claim, create] {
             assert!(
-                matches!(error, LogError::TooNew { found: 2, known: 1 }),
+                matches!(error, LogError::TooNew { found: 3, known: 2 }),
                 "{error}"
             );
         }

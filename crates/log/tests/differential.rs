@@ -8,8 +8,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sessiond_log::{INLINE_BYTES, Owner, Subject};
-use support::{Backend, append, as_second_reader, lease, log_dir, run, subject};
+use sessiond_log::{INLINE_BYTES, NewRecord, Owner, Subject};
+use support::{
+    Backend, append, as_second_reader, lease, log_dir, record, run, session_dir, subject, wait,
+};
 
 /// Reads every session directory that is named on stdin, one answer a line: one start of Python.
 const DRIVER: &str = "
@@ -127,6 +129,52 @@ fn an_independent_reader_agrees_on_every_broken_fork() {
     let foreign = source.bytes(&segments[1]);
     cases.push(("a strange segment".to_owned(), segments[0].clone(), foreign));
     agree(&source, &cases, &child);
+}
+
+/// LOG-10: and of a log whose older segments are compressed, in two members and in several.
+#[test]
+fn an_independent_reader_agrees_on_every_broken_log_that_was_put_away() {
+    for (bytes, step) in [(3_000, 1), (INLINE_BYTES - 100, 60)] {
+        let source = Backend::real();
+        put_away(&source, bytes);
+        let older = session_dir().join("older");
+        let path = older.join(source.fs.list(&older).unwrap().remove(0));
+        let whole = source.bytes(&path);
+        let mut cases = vec![("whole".to_owned(), path.clone(), whole.clone())];
+        for length in (0..whole.len()).step_by(step) {
+            let cut = whole[..length].to_vec();
+            cases.push((format!("cut to {length}"), path.clone(), cut));
+        }
+        for bit in (0..whole.len() * 8).step_by(5 * step) {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            cases.push((format!("bit {bit}"), path.clone(), bytes));
+        }
+        let twice = [whole.as_slice(), whole.as_slice()].concat();
+        cases.push(("twice".to_owned(), path.clone(), twice));
+        let plain = source.bytes(&source.segments()[0]);
+        cases.push(("no gzip".to_owned(), path.clone(), plain));
+        assert!(cases.len() * step > 500, "{}", cases.len());
+        agree(&source, &cases, &subject());
+    }
+}
+
+/// A log whose first segment, with three records of so many bytes, is compressed.
+fn put_away(source: &Backend, bytes: usize) {
+    let store = source.store();
+    let mut held = lease(&store).unwrap();
+    let writer = held.writer().unwrap();
+    let large = "x".repeat(bytes);
+    append(&writer, &["one", "two"]).unwrap();
+    append(&writer, &[&large, &large, &large, "three"]).unwrap();
+    let checkpoint = NewRecord {
+        kind: "checkpoint".to_owned(),
+        ..record("four")
+    };
+    wait(writer.checkpoint(checkpoint)).unwrap();
+    append(&writer, &["five"]).unwrap();
+    wait(writer.shutdown()).unwrap();
+    assert_eq!(held.put_older_away().unwrap().segments, 1);
 }
 
 /// Both readers find the same in the log of `subject`, in each case with one file changed.

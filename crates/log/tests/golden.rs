@@ -12,16 +12,29 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use sessiond_log::fs::MemoryFs;
-use sessiond_log::{Durability, NewRecord, Store};
+use sessiond_log::{Durability, NewRecord, Owner, Store};
 use support::{Backend, as_second_reader, lease, record, run, subject, texts, wait};
 
 /// BLAKE3 of all files of a format, so that an edit does not pass.
-const FORMATS: [(&str, &str); 1] = [(
-    "v1",
-    "b3317dcedc704510f3f383219f7ac7a125cf028f9cbfbe16362ee90b86122b6e",
-)];
+const FORMATS: [(&str, &str); 2] = [
+    (
+        "v1",
+        "b3317dcedc704510f3f383219f7ac7a125cf028f9cbfbe16362ee90b86122b6e",
+    ),
+    (
+        "v2",
+        "89d621033357b3d7ec0d2612142edca950afe887e539f8e9fa5ac05ec72012e3",
+    ),
+];
 
-const CASES: [&str; 4] = ["blob", "clean", "damaged", "torn"];
+/// What each format's writer could leave.
+fn cases(format: &str) -> Vec<&'static str> {
+    let mut cases = vec!["blob", "clean", "damaged", "torn"];
+    if format != "v1" {
+        cases.extend(["forked", "older"]);
+    }
+    cases
+}
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
@@ -59,12 +72,12 @@ fn copy(store: &Path) -> Backend {
 #[test]
 fn golden_stores_read_as_they_were_recorded() {
     for (format, _) in FORMATS {
-        for case in CASES {
+        for case in cases(format) {
             let folder = golden().join(format).join(case);
             let expected = std::fs::read(folder.join("expected.json")).unwrap();
             let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
             let backend = copy(&folder.join("store"));
-            assert_eq!(backend.store().subjects().unwrap(), [subject()]);
+            assert!(backend.store().subjects().unwrap().contains(&subject()));
             let scan = backend.store().read(&subject()).unwrap();
             assert_eq!(as_second_reader(&scan), expected, "{format} {case}");
         }
@@ -75,7 +88,7 @@ fn golden_stores_read_as_they_were_recorded() {
 #[test]
 fn golden_stores_can_be_appended_to() {
     for (format, _) in FORMATS {
-        for case in CASES {
+        for case in cases(format) {
             let backend = copy(&golden().join(format).join(case).join("store"));
             let before = backend.store().read(&subject()).unwrap();
             run(&backend.store(), &[&["more"]]).unwrap();
@@ -86,6 +99,12 @@ fn golden_stores_can_be_appended_to() {
             assert_eq!(
                 (&after.damage, &after.torn),
                 (&before.damage, &None),
+                "{format} {case}"
+            );
+            let backups = backend.store().backups().unwrap();
+            assert_eq!(
+                backups.len(),
+                usize::from(format == "v1"),
                 "{format} {case}"
             );
         }
@@ -153,5 +172,23 @@ fn golden_stores_of_this_version() {
         record("three"),
     ];
     wait(writer.append(batch, Durability::Synced)).unwrap();
+    wait(writer.shutdown()).unwrap();
+
+    let mut held = lease(&open("older")).unwrap();
+    let writer = held.writer().unwrap();
+    wait(writer.append(vec![record("one"), record("two")], Durability::Synced)).unwrap();
+    wait(writer.checkpoint(record("three"))).unwrap();
+    wait(writer.append(vec![record("four")], Durability::Synced)).unwrap();
+    wait(writer.shutdown()).unwrap();
+    held.put_older_away().unwrap();
+
+    // The one that is read is the child: its first segment is its parent's.
+    let parent = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d0f".parse().unwrap();
+    let held = open("forked").create(&parent, &Owner::current()).unwrap();
+    let writer = held.writer().unwrap();
+    wait(writer.append(vec![record("one"), record("two")], Durability::Synced)).unwrap();
+    let fork = held.fork(1, &subject(), &Owner::current()).unwrap();
+    let writer = fork.writer().unwrap();
+    wait(writer.append(vec![record("mine")], Durability::Synced)).unwrap();
     wait(writer.shutdown()).unwrap();
 }

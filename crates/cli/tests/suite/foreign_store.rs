@@ -117,7 +117,7 @@ fn a_store_of_a_newer_format_is_shown_and_left_as_it_is() {
     let home = Home::new();
     home.run(&["exec", "hello"]).well();
     let session = only_session(&home);
-    fs::write(home.store().join("STORE"), "{\"format\":2}\n").unwrap();
+    fs::write(home.store().join("STORE"), "{\"format\":3}\n").unwrap();
     let before = home.sessions();
     let shown = home.run(&["sessions", "show", &session]).well();
     assert!(shown.stdout.contains("hello"), "{}", shown.stdout);

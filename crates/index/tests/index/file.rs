@@ -41,7 +41,7 @@ fn opening_an_index_opens_nothing() {
 #[test]
 fn in_a_store_of_a_newer_format_the_list_is_right_and_no_file_is_made() {
     let bench = one();
-    fs::write(bench.path("STORE"), "{\"format\":2}\n").unwrap();
+    fs::write(bench.path("STORE"), "{\"format\":3}\n").unwrap();
     assert_eq!(titles(&bench.index()), ["one"]);
     assert!(!bench.path("index.sqlite").exists());
 }

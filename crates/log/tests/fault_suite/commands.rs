@@ -194,12 +194,92 @@ fn crash_states_of_an_import_into_an_unsynced_store() {
     script.fs.make_root().unwrap();
     script.fs.make_dir(Path::new("sessions")).unwrap();
     let mut version = script.fs.create(Path::new("STORE")).unwrap();
-    version.write(b"{\"format\":1}\n").unwrap();
+    version.write(b"{\"format\":2}\n").unwrap();
     version.sync().unwrap();
     let bytes = exported(ALL);
     script.store().import(&mut bytes.as_slice(), None).unwrap();
     script.promise(|_, store| holds(store, &subject(), ALL));
     script.run("crash_states_of_an_import_into_an_unsynced_store", 150);
+}
+
+/// LOG-10: at each moment each segment is in one of its two places, whole.
+#[test]
+fn crash_states_of_putting_older_segments_away() {
+    const ALL: &[&str] = &["a", "blob", "checkpoint", "c"];
+    let mut script = Script::default();
+    let store = script.store();
+    let mut held = lease(&store).unwrap();
+    let writer = held.writer().unwrap();
+    append(&writer, &ALL[..1]).unwrap();
+    wait(writer.append(vec![out_of_line(ALL[1])], Durability::Synced)).unwrap();
+    wait(writer.checkpoint(record(ALL[2]))).unwrap();
+    append(&writer, &ALL[3..]).unwrap();
+    wait(writer.shutdown()).unwrap();
+    script.promise(|_, store| holds(store, &subject(), ALL));
+    assert_eq!(held.put_older_away().unwrap().segments, 1);
+    drop(held);
+    script.run("crash_states_of_putting_older_segments_away", 300);
+}
+
+/// RESUME-9: a fork shares a compressed segment.
+#[test]
+fn crash_states_of_a_fork_of_older_segments() {
+    const ALL: &[&str] = &["a", "checkpoint", "c"];
+    let mut script = Script::default();
+    let store = script.store();
+    let mut held = lease(&store).unwrap();
+    let writer = held.writer().unwrap();
+    append(&writer, &ALL[..1]).unwrap();
+    wait(writer.checkpoint(record(ALL[1]))).unwrap();
+    append(&writer, &ALL[2..]).unwrap();
+    wait(writer.shutdown()).unwrap();
+    held.put_older_away().unwrap();
+    script.promise(whole_or_nothing(child(), ALL));
+    let forked = held.fork(3, &child(), &Owner::current()).map(drop);
+    forked.unwrap();
+    script.promise(|_, store| holds(store, &child(), ALL));
+    script.run("crash_states_of_a_fork_of_older_segments", 300);
+}
+
+/// LOG-11: a store of layout 1 that is brought to layout 2 has a back-up that is whole.
+#[test]
+fn crash_states_of_a_migration() {
+    const ALL: &[&str] = &["a", "blob"];
+    let mut script = Script::default();
+    let store = script.store();
+    session(&store, ALL);
+    session(&store, &["c"]);
+    let version = Path::new("STORE");
+    script.fs.remove(version).unwrap();
+    let mut file = script.fs.create(version).unwrap();
+    file.write(b"{\"format\":1}\n").unwrap();
+    file.sync().unwrap();
+    script.fs.sync_dir(Path::new("")).unwrap();
+    script.promise(|backend, store| {
+        holds(store, &subject(), &["a", "blob", "c"])?;
+        let version = backend.bytes(Path::new("STORE"));
+        let backups = store.backups().map_err(said("backups"))?;
+        ensure!(
+            version == b"{\"format\":1}\n" || backups.len() == 1,
+            "a newer layout without a back-up"
+        );
+        for place in backups {
+            let copy = MemoryFs::new();
+            for (path, bytes) in backend.tree(&place) {
+                copy.put(path.strip_prefix(&place).map_err(|e| e.to_string())?, bytes);
+            }
+            let copy = Backend::memory(copy).store();
+            holds(&copy, &subject(), &["a", "blob", "c"])?;
+        }
+        Ok(())
+    });
+    drop(store.claim(&subject(), &Owner::current()).unwrap());
+    script.promise(|backend, _| {
+        let version = backend.bytes(Path::new("STORE"));
+        ensure!(version == b"{\"format\":2}\n", "the layout is lost");
+        Ok(())
+    });
+    script.run("crash_states_of_a_migration", 300);
 }
 
 fn is_archived(_: &Backend, store: &Store) -> Result<(), String> {

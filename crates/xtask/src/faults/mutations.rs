@@ -68,7 +68,7 @@ const COMMANDS: &str = "commands::";
 const KERNEL: &str = "syscalls::";
 
 /// All of them.
-pub(crate) const MUTATIONS: [Mutation; 42] = [
+pub(crate) const MUTATIONS: [Mutation; 49] = [
     cut(
         POWER,
         "lines",
@@ -201,7 +201,7 @@ pub(crate) const MUTATIONS: [Mutation; 42] = [
         POWER,
         "version",
         [
-            "store.rs",
+            "schema.rs",
             "text.as_bytes(), Replace::Durable",
             "text.as_bytes(), Replace::Atomic",
         ],
@@ -275,8 +275,8 @@ pub(crate) const MUTATIONS: [Mutation; 42] = [
         "names-in-new-log",
         [
             "nursery.rs",
-            "for dir in [self.home.log(), self.home.blobs()] {\n            fs.sync_dir",
-            "for dir in [self.home.blobs()] {\n            fs.sync_dir",
+            "for dir in self.directories() {\n            fs.sync_dir(&dir)",
+            "for dir in self.directories() {\n            if !dir.ends_with(\"log\") { fs.sync_dir(&dir) } else { Ok(()) }",
         ],
     ),
     cut(
@@ -284,9 +284,64 @@ pub(crate) const MUTATIONS: [Mutation; 42] = [
         "names-in-new-blobs",
         [
             "nursery.rs",
-            "for dir in [self.home.log(), self.home.blobs()] {\n            fs.sync_dir",
-            "for dir in [self.home.log()] {\n            fs.sync_dir",
+            "for dir in self.directories() {\n            fs.sync_dir(&dir)",
+            "for dir in self.directories() {\n            if !dir.ends_with(\"blobs\") { fs.sync_dir(&dir) } else { Ok(()) }",
         ],
+    ),
+    cut(
+        COMMANDS,
+        "names-in-new-older",
+        [
+            "nursery.rs",
+            "for dir in self.directories() {\n            fs.sync_dir(&dir)",
+            "for dir in self.directories() {\n            if !dir.ends_with(\"older\") { fs.sync_dir(&dir) } else { Ok(()) }",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "older-directory",
+        [
+            "older.rs",
+            "fs.sync_dir(home.root()).doing(\"sync\", home.root())?;",
+            "",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "older-segment",
+        [
+            "older.rs",
+            "replace(fs, &packed, &content, Replace::Durable)",
+            "replace(fs, &packed, &content, Replace::Atomic)",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "file-of-a-back-up",
+        [
+            "backup.rs",
+            "fill(self.fs(), to, &bytes, Replace::Durable)",
+            "fill(self.fs(), to, &bytes, Replace::Atomic)",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "names-in-a-back-up",
+        ["backup.rs", "fs.sync_dir(to).doing(\"sync\", to)", "Ok(())"],
+    ),
+    cut(
+        COMMANDS,
+        "top-of-a-back-up",
+        [
+            "backup.rs",
+            "fs.sync_dir(&unfinished).doing(\"sync\", &unfinished)?;",
+            "",
+        ],
+    ),
+    cut(
+        COMMANDS,
+        "name-of-a-back-up",
+        ["backup.rs", "fs.sync_dir(dir).doing(\"sync\", dir)?;", ""],
     ),
     cut(
         COMMANDS,
