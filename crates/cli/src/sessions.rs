@@ -40,6 +40,7 @@ pub(crate) fn run(setup: &Setup, sessions: &Sessions) -> Result<(), Failure> {
         Sessions::Archive(one) => shelf::run(setup, one, shelf::Place::Archive),
         Sessions::Unarchive(one) => shelf::run(setup, one, shelf::Place::Store),
         Sessions::Rm(one) => shelf::run(setup, one, shelf::Place::Trash),
+        Sessions::Restore(one) => shelf::restore(setup, one),
         Sessions::Verify(verify) => verify::run(setup, verify),
         Sessions::Repair(one) => repair::run(setup, one),
         Sessions::Export(export) => export::run(setup, export),

@@ -20,6 +20,7 @@ pub(crate) enum Action {
     Archive,
     Unarchive,
     Delete,
+    Restore,
 }
 
 impl Action {
@@ -32,6 +33,7 @@ impl Action {
             Action::Archive => "archive",
             Action::Unarchive => "unarchive",
             Action::Delete => "delete",
+            Action::Restore => "restore",
         }
     }
 
@@ -43,6 +45,7 @@ impl Action {
             Action::Attach => "no_controller",
             Action::Fork => "record_of_the_chain",
             Action::Unarchive => "archived",
+            Action::Restore => "in_trash",
         }
     }
 }

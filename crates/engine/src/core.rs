@@ -265,7 +265,8 @@ impl Stepping<'_> {
             | Op::SessionFork { .. }
             | Op::SessionArchive {}
             | Op::SessionUnarchive {}
-            | Op::SessionDelete {} => self.reject(
+            | Op::SessionDelete {}
+            | Op::SessionRestore {} => self.reject(
                 &cause,
                 WireError::new(
                     ErrorCode::Invalid,

@@ -1,45 +1,19 @@
-//! Sessions that are put away: the archive, the trash, and what the trash leaves behind.
+//! Sessions that are put away and brought back, and how a session moves.
 //!
 //! Each is one rename under the lease of the session. The directory a session comes to is synced
 //! before the one it came from, so that a crash leaves it in one of them at least; while it is in
 //! both, the one in `sessions/` counts.
 
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 use crate::error::{Doing, LogError, found};
-use crate::fs::{Lock, LockMode, Replace, remove_tree, replace, tree_bytes};
-use crate::layout::{ARCHIVE, Home, SESSIONS, TRASH};
+use crate::fs::{Lock, LockMode};
+use crate::layout::{ARCHIVE, Home, SESSIONS};
 use crate::lease::Lease;
 use crate::nursery::is_occupied;
 use crate::owner::Owner;
 use crate::store::Store;
 use crate::subject::Subject;
-
-/// How the name of a tombstone ends.
-const TOMBSTONE: &str = ".tombstone";
-
-/// What is left of a session that was removed (LOG-12).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tombstone {
-    /// The session.
-    pub subject: Subject,
-    /// When it was moved to the trash, in milliseconds of the Unix epoch, as the caller said.
-    pub removed_at: u64,
-    /// Whether its content is still there.
-    pub content: Content,
-}
-
-/// What became of the content of a removed session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Content {
-    /// It is in the trash.
-    Kept,
-    /// The trash was emptied.
-    Deleted,
-}
 
 impl Store {
     /// Moves a session out of [`Store::subjects`] into the archive.
@@ -63,64 +37,12 @@ impl Store {
     pub fn unarchive(&self, subject: &Subject) -> Result<(), LogError> {
         self.writable()?;
         let lock = self.lock_archived(subject)?;
-        if self.exists(subject)? {
-            return Err(LogError::Exists(subject.clone()));
-        }
+        self.make_room(subject)?;
         let (from, to) = (Home::archived(subject), Home::of(subject));
         self.make_place(SESSIONS)?;
         self.transfer(subject, from.root(), to.root())?;
         drop(lock);
         Ok(())
-    }
-
-    /// Moves a session, from the archive if it is there, to the trash, at `now` in milliseconds of
-    /// the Unix epoch.
-    ///
-    /// # Errors
-    /// As [`Store::claim`].
-    pub fn trash(&self, subject: &Subject, owner: &Owner, now: u64) -> Result<(), LogError> {
-        let target = Path::new(TRASH).join(format!("{subject}.{now}"));
-        match self.claim(subject, owner) {
-            Ok(lease) => {
-                self.make_place(TRASH)?;
-                self.transfer(subject, Home::of(subject).root(), &target)?;
-                lease.forget();
-                Ok(())
-            }
-            Err(LogError::NotFound(_)) => {
-                let lock = self.lock_archived(subject)?;
-                self.make_place(TRASH)?;
-                self.transfer(subject, Home::archived(subject).root(), &target)?;
-                drop(lock);
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Deletes what was moved to the trash before `time`, in milliseconds of the Unix epoch. A
-    /// tombstone stays. Answers the bytes of the files that went; those that a fork shares are
-    /// freed with their last name.
-    ///
-    /// # Errors
-    /// [`LogError::TooNew`], [`LogError::Io`]: done again, it goes on.
-    pub fn empty_trash(&self, time: u64) -> Result<u64, LogError> {
-        self.writable()?;
-        let (fs, dir) = (self.fs(), Path::new(TRASH));
-        let mut bytes = 0;
-        for (path, mut stone) in self.discarded(time)? {
-            stone.content = Content::Deleted;
-            bytes += tree_bytes(fs, &path).doing("look up", &path)?;
-            let text = serde_json::to_vec(&stone).map_err(std::io::Error::other);
-            let text = text.doing("write", dir)?;
-            let place = PathBuf::from(format!("{}{TOMBSTONE}", path.display()));
-            replace(fs, &place, &text, Replace::Durable).doing("write", &place)?;
-            remove_tree(fs, &path).doing("remove", &path)?;
-        }
-        if bytes > 0 {
-            fs.sync_dir(dir).doing("sync", dir)?;
-        }
-        Ok(bytes)
     }
 
     /// The ids in the archive, in order.
@@ -138,54 +60,11 @@ impl Store {
         Ok(archived)
     }
 
-    /// What was removed from this store, by time.
-    ///
-    /// # Errors
-    /// [`LogError::Io`].
-    pub fn tombstones(&self) -> Result<Vec<Tombstone>, LogError> {
-        let mut stones = Vec::new();
-        for name in self.names(TRASH)? {
-            if let Some((subject, removed_at, content)) = parse(&name) {
-                stones.push(Tombstone {
-                    subject,
-                    removed_at,
-                    content,
-                });
-            }
-        }
-        // One whose content is partly there has both; its deletion has begun.
-        stones.sort_by(|a, b| {
-            let key = |s: &Tombstone| (s.removed_at, s.subject.clone(), s.content == Content::Kept);
-            key(a).cmp(&key(b))
-        });
-        stones.dedup_by(|b, a| a.removed_at == b.removed_at && a.subject == b.subject);
-        Ok(stones)
-    }
-
     /// Whether the archive has a session of this id, and the store no other.
     pub(crate) fn is_archived(&self, subject: &Subject) -> Result<bool, LogError> {
         let home = Home::archived(subject);
         let is_there = found(self.fs().stat(home.root())).doing("look up", home.root())?;
         Ok(is_there.is_some() && !self.exists(subject)?)
-    }
-
-    /// What lies in the trash since before `time`.
-    pub(crate) fn discarded(&self, time: u64) -> Result<Vec<(PathBuf, Tombstone)>, LogError> {
-        let mut found = Vec::new();
-        for name in self.names(TRASH)? {
-            if let Some((subject, removed_at, Content::Kept)) = parse(&name)
-                && removed_at < time
-            {
-                let content = Content::Kept;
-                let stone = Tombstone {
-                    subject,
-                    removed_at,
-                    content,
-                };
-                found.push((Path::new(TRASH).join(name), stone));
-            }
-        }
-        Ok(found)
     }
 
     /// Names in a directory of the store, which may be missing.
@@ -195,7 +74,7 @@ impl Store {
         Ok(names.unwrap_or_default())
     }
 
-    fn lock_archived(&self, subject: &Subject) -> Result<Box<dyn Lock>, LogError> {
+    pub(crate) fn lock_archived(&self, subject: &Subject) -> Result<Box<dyn Lock>, LogError> {
         if !self.is_archived(subject)? {
             return Err(LogError::NotFound(subject.clone()));
         }
@@ -242,14 +121,4 @@ impl Lease {
             tracing::debug!(%error, subject = %self.subject(), "owner record not removed");
         }
     }
-}
-
-/// Reads a name in the trash: `<id>.<time>`, with `.tombstone` when the content is gone.
-fn parse(name: &str) -> Option<(Subject, u64, Content)> {
-    let (name, content) = match name.strip_suffix(TOMBSTONE) {
-        Some(name) => (name, Content::Deleted),
-        None => (name, Content::Kept),
-    };
-    let (subject, time) = name.split_once('.')?;
-    Some((subject.parse().ok()?, time.parse().ok()?, content))
 }

@@ -6,10 +6,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::LogError;
-use crate::layout::{ASIDE, Home};
+use uuid::Uuid;
+
+use crate::error::{Doing, LogError, found};
+use crate::fs::remove_tree;
+use crate::layout::{ASIDE, Home, SESSIONS};
 use crate::lease::Lease;
+use crate::nursery::NURSERY;
 use crate::older::lineup;
+use crate::owner::Owner;
 use crate::store::Store;
 use crate::subject::Subject;
 
@@ -34,6 +39,36 @@ impl Store {
             are_there |= !self.names(dir)?.is_empty();
         }
         Ok(are_there)
+    }
+
+    /// Makes sure that a session of this id can be moved in: there is none, and what a dead
+    /// creation left in its place is out of the way.
+    ///
+    /// # Errors
+    /// [`LogError::Exists`]; [`LogError::Busy`] while one is being created; [`LogError::Io`].
+    pub(crate) fn make_room(&self, subject: &Subject) -> Result<(), LogError> {
+        let (fs, home) = (self.fs(), Home::of(subject));
+        let root = home.root();
+        if self.exists(subject)? {
+            return Err(LogError::Exists(subject.clone()));
+        }
+        if found(fs.stat(root)).doing("look up", root)?.is_none() {
+            return Ok(());
+        }
+        let lease = Lease::take(self.clone(), subject.clone(), Owner::current())?;
+        // Another process may have created and released it in between.
+        if self.exists(subject)? {
+            return Err(LogError::Exists(subject.clone()));
+        }
+        if self.has_remains(subject)? {
+            return self.set_aside(lease);
+        }
+        // Nothing but a lock. It goes in one step: who waits for it must not find half of it.
+        let name = format!("{NURSERY}{}", Uuid::new_v4().simple());
+        let empty = Path::new(SESSIONS).join(name);
+        fs.rename(root, &empty).doing("move", root)?;
+        lease.forget();
+        remove_tree(fs, &empty).doing("remove", &empty)
     }
 
     /// Moves the directory of `lease`, which reads as empty, to a name that is free.

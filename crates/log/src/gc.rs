@@ -63,9 +63,9 @@ impl Store {
                 self.sweep_nursery(&Path::new(SESSIONS).join(name), sweep, &mut swept)?;
             }
         }
-        for (path, _) in self.discarded(trash_before)? {
+        for removed in self.discarded(trash_before)? {
             swept.trashed += 1;
-            swept.bytes += tree_bytes(self.fs(), &path).doing("look up", &path)?;
+            swept.bytes += self.discarded_bytes(&removed)?;
         }
         if sweep == Sweep::Remove {
             self.empty_trash(trash_before)?;

@@ -121,11 +121,13 @@ impl Source<'_> {
 impl Store {
     /// Makes a session out of what [`Store::export`] wrote, here or elsewhere, under its own id or
     /// another one. All of it is checked before the session appears: the sums, then the log and
-    /// its blobs, which must read as they did when they were exported.
+    /// its blobs, which must read as they did when they were exported. Remains without a record, of
+    /// a session of that id that was never finished, are set aside first: [`Store::aside`].
     ///
     /// # Errors
     /// [`LogError::BadExport`] with the place for one that is cut, altered, or not an export;
-    /// [`LogError::Exists`]; [`LogError::TooNew`]; [`LogError::Io`].
+    /// [`LogError::Exists`]; [`LogError::Busy`] while one of that id is being created;
+    /// [`LogError::TooNew`]; [`LogError::Io`].
     pub fn import(
         &self,
         input: &mut dyn BufRead,
@@ -160,6 +162,7 @@ impl Store {
         if found != title || scan.torn.is_some() || scan.is_blank() {
             return Err(source.bad("the log does not read as it did when it was exported"));
         }
+        self.make_room(subject)?;
         nursery.settle()?;
         Ok(Report::of(subject, survey.records, scan))
     }

@@ -10,7 +10,7 @@
 //! that is lost: a [`Lease::repair`] takes note of damage, it does not undo it.
 //!
 //! Besides, a store looks after whole logs: [`Store::verify`], [`Lease::fork`],
-//! [`Store::archive`], [`Store::trash`], [`Store::export`] and [`Store::import`], [`Store::gc`],
+//! [`Store::archive`], [`Store::trash`] and [`Store::restore`], [`Store::export`] and [`Store::import`], [`Store::gc`],
 //! and the [`Store::audit`] of what was decided about them.
 //!
 //! # Invariants
@@ -86,12 +86,12 @@ mod store;
 mod subject;
 mod survey;
 mod sync;
+mod trash;
 mod verify;
 mod walk;
 mod writer;
 
 pub use appender::SEGMENT_BYTES;
-pub use archive::{Content, Tombstone};
 pub use audit::{AuditEntry, Verdict};
 pub use blob::INLINE_BYTES;
 pub use error::LogError;
@@ -105,5 +105,6 @@ pub use record::{NewRecord, Record, RecordView};
 pub use scan::{Damage, DamageReason, Scan, Seen, Since, Span, Torn};
 pub use store::Store;
 pub use subject::Subject;
+pub use trash::{Content, Tombstone};
 pub use verify::{Health, Report};
 pub use writer::{Appended, Durability, QUEUE_BYTES, Ticket, Writer};

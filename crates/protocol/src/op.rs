@@ -70,6 +70,9 @@ pub enum Op {
     /// Move a session that nobody holds, archived or not, to the trash (LOG-12).
     #[serde(rename = "session.delete")]
     SessionDelete {},
+    /// Bring a removed session back out of the trash, as it was; the newest one of this id.
+    #[serde(rename = "session.restore")]
+    SessionRestore {},
     /// End the turns of a session and let go of it; it stays resumable.
     #[serde(rename = "session.close")]
     SessionClose {},

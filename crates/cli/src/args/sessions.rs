@@ -24,6 +24,8 @@ pub(crate) enum Sessions {
     Unarchive(One),
     /// Move a session to the trash of the store
     Rm(One),
+    /// Bring a removed session back out of the trash
+    Restore(ById),
     /// Look for damage in logs: exit 0 for none, 1 for any, 74 for what cannot be read
     Verify(Verify),
     /// Take note of damage in new segments; no byte of an old one changes
@@ -101,6 +103,16 @@ pub(crate) struct Verify {
 /// One session.
 #[derive(Debug, Args)]
 pub(crate) struct One {
+    /// The session's id
+    #[arg(value_name = "ID")]
+    pub(crate) session: SessionId,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// One session that no list shows.
+#[derive(Debug, Args)]
+pub(crate) struct ById {
     /// The session's id
     #[arg(value_name = "ID")]
     pub(crate) session: SessionId,

@@ -1,9 +1,9 @@
-//! `sessiond sessions archive`, `unarchive` and `rm`.
+//! `sessiond sessions archive`, `unarchive`, `rm` and `restore`.
 
-use sessiond_protocol::{Accepted, Op};
+use sessiond_protocol::{Accepted, Op, SessionId};
 
 use super::submission;
-use crate::args::One;
+use crate::args::{ById, Format, One};
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
@@ -18,6 +18,8 @@ pub(super) enum Place {
     Store,
     /// To where it is deleted from.
     Trash,
+    /// Back from there.
+    Back,
 }
 
 impl Place {
@@ -26,13 +28,14 @@ impl Place {
             Place::Archive => Op::SessionArchive {},
             Place::Store => Op::SessionUnarchive {},
             Place::Trash => Op::SessionDelete {},
+            Place::Back => Op::SessionRestore {},
         }
     }
 
     fn name(self) -> &'static str {
         match self {
             Place::Archive => "archive",
-            Place::Store => "store",
+            Place::Store | Place::Back => "store",
             Place::Trash => "trash",
         }
     }
@@ -41,18 +44,30 @@ impl Place {
         match self {
             Place::Archive => "is in the archive; `sessiond sessions unarchive` brings it back",
             Place::Store => "is back from the archive",
-            Place::Trash => "is in the trash of the store; nothing of it is deleted yet",
+            Place::Trash => {
+                "is in the trash of the store; `sessiond sessions restore` brings it back as long \
+                 as nothing of it is deleted"
+            }
+            Place::Back => "is back from the trash",
         }
     }
 }
 
-/// Moves the session.
+/// Moves a session.
 pub(super) fn run(setup: &Setup, one: &One, place: Place) -> Result<(), Failure> {
-    let session = one.session;
+    put(setup, one.session, one.format, place)
+}
+
+/// Brings a removed session back.
+pub(super) fn restore(setup: &Setup, one: &ById) -> Result<(), Failure> {
+    put(setup, one.session, one.format, Place::Back)
+}
+
+fn put(setup: &Setup, session: SessionId, format: Format, place: Place) -> Result<(), Failure> {
     let Accepted::Done {} = submission::ask(setup, session, place.op())? else {
         return Err(unexpected().into());
     };
-    if one.format.json {
+    if format.json {
         return print_json(&serde_json::json!({ "session": session, "moved_to": place.name() }));
     }
     print(&format!("{session} {}\n", place.sentence()))

@@ -1,4 +1,4 @@
-//! `sessiond sessions archive`, `unarchive` and `rm`.
+//! `sessiond sessions archive`, `unarchive`, `rm` and `restore`.
 
 use serde_json::Value;
 
@@ -38,13 +38,25 @@ fn a_removed_session_is_whole_in_the_trash_wherever_it_was() {
             home.run(&["sessions", "archive", &session]).well();
         }
         let said = home.run(&["sessions", "rm", &session]).well().stdout;
-        assert!(said.contains("trash"), "{said}");
+        assert!(said.contains("`sessiond sessions restore`"), "{said}");
         assert_eq!(listed(&home), [""; 0]);
         let trash = home.store().join("trash");
         let name = Files::below(&trash).first_folder();
         assert!(name.starts_with(&session), "{name}");
         assert_eq!(Files::below(&trash.join(name)), before);
         assert_eq!(home.run(&["sessions", "rm", &session]).code, Some(1));
+        // LOG-9: the list knows that it is back.
+        let back = home
+            .run(&["sessions", "restore", &session, "--json"])
+            .well();
+        let back: Value = serde_json::from_str(&back.stdout).unwrap();
+        assert_eq!(back["moved_to"], "store");
+        assert_eq!(listed(&home), [session.as_str()]);
+        let now = Files::below(&home.store().join("sessions").join(&session));
+        assert_eq!(now, before);
+        home.run(&["exec", "--session", &session, "more"]).well();
+        let again = home.run(&["sessions", "restore", &session]);
+        assert_eq!(again.code, Some(1), "{}", again.stderr);
     }
 }
 

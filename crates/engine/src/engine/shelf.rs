@@ -16,6 +16,8 @@ pub(super) enum Place {
     Archive,
     Store,
     Trash,
+    /// Out of the trash.
+    Back,
 }
 
 impl Place {
@@ -25,6 +27,7 @@ impl Place {
             Op::SessionArchive {} => Some(Place::Archive),
             Op::SessionUnarchive {} => Some(Place::Store),
             Op::SessionDelete {} => Some(Place::Trash),
+            Op::SessionRestore {} => Some(Place::Back),
             _ => None,
         }
     }
@@ -42,11 +45,13 @@ pub(super) fn put(
         Place::Archive => (Action::Archive, store.archive(&subject, &owner)),
         Place::Store => (Action::Unarchive, store.unarchive(&subject)),
         Place::Trash => (Action::Delete, store.trash(&subject, &owner, now())),
+        Place::Back => (Action::Restore, store.restore(&subject)),
     };
     let moved = moved.map_err(|error| refusal(session, &error));
     Decision::on(session, action, &moved).write(store);
     moved?;
-    if place != Place::Store {
+    // One that came back is found by the next list.
+    if matches!(place, Place::Archive | Place::Trash) {
         index.forget(session);
     }
     Ok(Accepted::Done {})

@@ -40,6 +40,13 @@ async fn what_was_granted_and_what_was_refused_is_in_the_audit_with_its_reason()
     client.submit(Some(session), Op::SessionClose {}).await;
     engine_.drain().await.unwrap();
     stranger.submit(Some(session), Op::SessionArchive {}).await;
+    for op in [
+        Op::SessionRestore {},
+        Op::SessionDelete {},
+        Op::SessionRestore {},
+    ] {
+        stranger.submit(Some(session), op).await;
+    }
     let expected = [
         ("new", Accepted, "id_free"),
         ("attach", Accepted, "no_controller"),
@@ -49,6 +56,9 @@ async fn what_was_granted_and_what_was_refused_is_in_the_audit_with_its_reason()
         ("fork", Accepted, "record_of_the_chain"),
         ("archive", Refused, "busy"),
         ("archive", Accepted, "lease_free"),
+        ("restore", Refused, "not_found"),
+        ("delete", Accepted, "lease_free"),
+        ("restore", Accepted, "in_trash"),
     ];
     let expected =
         expected.map(|(action, verdict, reason)| (action.into(), verdict, reason.into()));

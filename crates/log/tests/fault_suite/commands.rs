@@ -338,6 +338,64 @@ fn crash_states_of_the_trash() {
     script.run("crash_states_of_the_trash", 500);
 }
 
+/// LOG-12: a removed session comes back whole, and in between it is in one of the two places.
+#[test]
+fn crash_states_of_a_restore() {
+    const ALL: &[&str] = &["a", "blob"];
+    let mut script = Script::default();
+    let store = script.store();
+    session(&store, ALL);
+    store.trash(&subject(), &Owner::current(), 7).unwrap();
+    script.promise(|_, store| {
+        let is_kept = store.tombstones().map_err(said("tombstones"))?.len() == 1;
+        let is_there = store.exists(&subject()).map_err(said("exists"))?;
+        ensure!(is_there || is_kept, "it is nowhere");
+        if is_there {
+            return holds(store, &subject(), ALL);
+        }
+        Ok(())
+    });
+    store.restore(&subject()).unwrap();
+    script.promise(|_, store| {
+        let stones = store.tombstones().map_err(said("tombstones"))?;
+        ensure!(stones.is_empty(), "still in the trash: {stones:?}");
+        holds(store, &subject(), ALL)
+    });
+    script.run("crash_states_of_a_restore", 300);
+}
+
+/// CKPT-6: remains that were in the way of a session are beside it afterwards.
+#[test]
+fn crash_states_of_a_restore_over_remains() {
+    let mut script = Script::default();
+    let store = script.store();
+    session(&store, &["a"]);
+    store.trash(&subject(), &Owner::current(), 7).unwrap();
+    script.fs.make_dir(&session_dir()).unwrap();
+    script.fs.make_dir(&log_dir()).unwrap();
+    let segment = log_dir().join("00000001-00000000000000000001.jsonl");
+    drop(script.fs.create(&segment).unwrap());
+    for dir in [&log_dir(), &session_dir(), Path::new("sessions")] {
+        script.fs.sync_dir(dir).unwrap();
+    }
+    script.promise(|backend, store| {
+        let aside = store.aside().map_err(said("aside"))?;
+        let is_aside = aside.iter().any(|dir| {
+            backend
+                .fs
+                .list(&dir.join("log"))
+                .is_ok_and(|l| l.len() == 1)
+        });
+        let is_there = store.exists(&subject()).map_err(said("exists"))?;
+        let is_in_the_way = backend.fs.list(&log_dir()).is_ok_and(|l| l.len() == 1);
+        ensure!(is_aside || (is_in_the_way && !is_there), "remains are gone");
+        Ok(())
+    });
+    store.restore(&subject()).unwrap();
+    script.promise(|_, store| holds(store, &subject(), &["a"]));
+    script.run("crash_states_of_a_restore_over_remains", 300);
+}
+
 /// LOG-4: a repair that was answered is there; one that was cut off adds no damage.
 #[test]
 fn crash_states_of_a_repair() {

@@ -410,7 +410,7 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         COMMANDS,
         "tombstone",
         [
-            "archive.rs",
+            "trash.rs",
             "&place, &text, Replace::Durable",
             "&place, &text, Replace::Atomic",
         ],
@@ -419,7 +419,7 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         COMMANDS,
         "end-of-trash",
         [
-            "archive.rs",
+            "trash.rs",
             "if bytes > 0 {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;\n        }",
             "",
         ],
