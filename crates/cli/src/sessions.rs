@@ -1,5 +1,6 @@
 //! `sessiond sessions`: what is stored.
 
+mod decided;
 mod export;
 mod fork;
 mod gc;

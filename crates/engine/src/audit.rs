@@ -1,4 +1,5 @@
-//! What is decided about sessions, and why, for the store's audit files (LOG-19).
+//! What is decided about sessions, and why, for the store's audit files (LOG-19), by the engine
+//! and by the commands that need none.
 //!
 //! Nothing is opened before the first decision, and a file that cannot be written refuses nobody.
 
@@ -9,18 +10,33 @@ use crate::actor::timestamp;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
     /// A new session, and its lease.
     New,
     /// The lease of a stored session.
     Resume,
     /// The control of a session that is open here.
     Attach,
+    /// A new session with the history of another.
     Fork,
+    /// A session into the archive.
     Archive,
+    /// A session out of the archive.
     Unarchive,
+    /// A session into the trash.
     Delete,
+    /// A session out of the trash.
     Restore,
+    /// New segments that take note of damage.
+    Repair,
+    /// A session out of the store as a file.
+    Export,
+    /// A session into the store from a file.
+    Import,
+    /// The removal of what no session needs.
+    Sweep,
+    /// A session into the trash because of its age (LOG-12).
+    Expire,
 }
 
 impl Action {
@@ -34,38 +50,59 @@ impl Action {
             Action::Unarchive => "unarchive",
             Action::Delete => "delete",
             Action::Restore => "restore",
+            Action::Repair => "repair",
+            Action::Export => "export",
+            Action::Import => "import",
+            Action::Sweep => "sweep",
+            Action::Expire => "expire",
         }
     }
 
     /// The reason code of a yes.
     fn granted(self) -> &'static str {
         match self {
-            Action::New => "id_free",
-            Action::Resume | Action::Archive | Action::Delete => "lease_free",
+            Action::New | Action::Import => "id_free",
+            Action::Resume | Action::Archive | Action::Delete | Action::Repair => "lease_free",
             Action::Attach => "no_controller",
             Action::Fork => "record_of_the_chain",
             Action::Unarchive => "archived",
             Action::Restore => "in_trash",
+            Action::Export => "readable",
+            Action::Sweep => "asked_for",
+            Action::Expire => "older_than_kept",
         }
     }
 }
 
 /// A decision, ready to be written.
 #[derive(Debug)]
-pub(crate) struct Decision(AuditEntry);
+pub struct Decision(AuditEntry);
 
 impl Decision {
-    /// What came of an action. The reason of a refusal is the code that the client gets.
-    pub(crate) fn on<T>(session: SessionId, action: Action, result: &Result<T, WireError>) -> Self {
-        let subject: Option<Subject> = session.to_string().parse().ok();
-        let (verdict, reason, holder) = match result {
-            Ok(_) => (Verdict::Accepted, action.granted().to_owned(), None),
-            Err(error) => (
-                Verdict::Refused,
-                name(error.code),
-                error.holder.clone().map(owner),
-            ),
-        };
+    /// A yes about a session, or about none in particular.
+    #[must_use]
+    pub fn accepted(subject: Option<Subject>, action: Action) -> Self {
+        let reason = action.granted().to_owned();
+        Self::new(subject, action, (Verdict::Accepted, reason, None))
+    }
+
+    /// A no, with its reason, a stable code, and who held the session when that was it.
+    #[must_use]
+    pub fn refused(
+        subject: Option<Subject>,
+        action: Action,
+        reason: &str,
+        holder: Option<Owner>,
+    ) -> Self {
+        let reason = reason.to_owned();
+        Self::new(subject, action, (Verdict::Refused, reason, holder))
+    }
+
+    fn new(
+        subject: Option<Subject>,
+        action: Action,
+        (verdict, reason, holder): (Verdict, String, Option<Owner>),
+    ) -> Self {
         let (at, action) = (timestamp(), action.name().to_owned());
         Self(AuditEntry {
             at,
@@ -77,8 +114,20 @@ impl Decision {
         })
     }
 
+    /// What came of an action. The reason of a refusal is the code that the client gets.
+    pub(crate) fn on<T>(session: SessionId, action: Action, result: &Result<T, WireError>) -> Self {
+        let subject: Option<Subject> = session.to_string().parse().ok();
+        match result {
+            Ok(_) => Self::accepted(subject, action),
+            Err(error) => {
+                let holder = error.holder.clone().map(owner);
+                Self::refused(subject, action, &name(error.code), holder)
+            }
+        }
+    }
+
     /// Writes it; on stable storage when this returns. May block.
-    pub(crate) fn write(self, store: &Store) {
+    pub fn write(self, store: &Store) {
         if let Err(error) = store.audit(&self.0) {
             tracing::warn!(code = error.code(), "a decision could not be recorded");
         }

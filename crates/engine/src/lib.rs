@@ -35,4 +35,5 @@ pub use agent::{
     AGENT_AHEAD, Agent, AgentError, AgentFactory, Emit, HistorySource, Opening, TurnContext,
     TurnOver, TurnReport,
 };
+pub use audit::{Action, Decision};
 pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use crate::error::{Doing, LogError, found};
 use crate::fs::{Lock, LockMode};
-use crate::layout::{ARCHIVE, Home, SESSIONS};
+use crate::layout::{ARCHIVE, Home, Place, SESSIONS};
 use crate::lease::Lease;
+use crate::lineage::Parent;
 use crate::nursery::is_occupied;
 use crate::owner::Owner;
 use crate::store::Store;
@@ -60,11 +61,29 @@ impl Store {
         Ok(archived)
     }
 
+    /// The log that this one, archived or not, was forked from, without reading its records
+    /// (RESUME-9). It may be gone.
+    ///
+    /// # Errors
+    /// [`LogError::Io`].
+    pub fn parent(&self, subject: &Subject) -> Result<Option<Parent>, LogError> {
+        let home = self.place_of(subject)?.home(subject);
+        self.with_reader_at(subject, &home, |r| r.parent())
+    }
+
     /// Whether the archive has a session of this id, and the store no other.
     pub(crate) fn is_archived(&self, subject: &Subject) -> Result<bool, LogError> {
         let home = Home::archived(subject);
         let is_there = found(self.fs().stat(home.root())).doing("look up", home.root())?;
         Ok(is_there.is_some() && !self.exists(subject)?)
+    }
+
+    /// Where a session of this id lies, or would.
+    pub(crate) fn place_of(&self, subject: &Subject) -> Result<Place, LogError> {
+        match self.is_archived(subject)? {
+            true => Ok(Place::Archive),
+            false => Ok(Place::Sessions),
+        }
     }
 
     /// Names in a directory of the store, which may be missing.

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Doing, LogError};
 use crate::header::FORMAT;
-use crate::layout::Home;
 use crate::older::read_segment;
 use crate::store::Store;
 use crate::subject::Subject;
@@ -101,7 +100,7 @@ impl Export<'_> {
 }
 
 impl Store {
-    /// Writes a log, its blobs and their keys into `out` as one file, with one segment or blob at a
+    /// Writes a log, archived or not, its blobs and their keys into `out` as one file, with one segment or blob at a
     /// time in memory; answers the length of the file. Damage goes along as it is; a torn end and
     /// what stale writers left does not. The file holds all that the session holds, and keys:
     /// it is as private as the store.
@@ -110,8 +109,8 @@ impl Store {
     /// [`LogError::NotFound`]; [`LogError::TooNew`] for a log of a newer format;
     /// [`LogError::Io`], also of `out`.
     pub fn export(&self, subject: &Subject, out: &mut dyn Write) -> Result<u64, LogError> {
-        let home = Home::of(subject);
-        let (scan, survey) = self.with_reader(subject, |r| r.survey(None, u64::MAX))?;
+        let home = self.place_of(subject)?.home(subject);
+        let (scan, survey) = self.with_reader_at(subject, &home, |r| r.survey(None, u64::MAX))?;
         if scan.is_blank() {
             return Err(LogError::NotFound(subject.clone()));
         }

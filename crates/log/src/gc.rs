@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::blob::is_blob_name;
 use crate::error::{Doing, LogError};
 use crate::fs::{FileKind, LockMode, remove_tree, tree_bytes};
-use crate::layout::SESSIONS;
+use crate::layout::{Home, Place, SESSIONS};
 use crate::lease::Lease;
 use crate::nursery::NURSERY;
 use crate::owner::Owner;
@@ -40,23 +40,37 @@ pub struct Swept {
 }
 
 impl Store {
-    /// Looks through the sessions for what can go, each under its lease, and through the trash for
-    /// what lies there since before `trash_before`, in milliseconds of the Unix epoch. The archive
-    /// is left alone.
+    /// Looks through the sessions, archived or not, for what can go, each under its lock, and
+    /// through the trash for what lies there since before `trash_before`, in milliseconds of the
+    /// Unix epoch. `progress` is told after each session how many of how many were looked at.
     ///
     /// # Errors
     /// [`LogError::TooNew`], [`LogError::Io`]: what was removed by then stays removed.
-    pub fn gc(&self, sweep: Sweep, trash_before: u64, owner: &Owner) -> Result<Swept, LogError> {
+    pub fn gc(
+        &self,
+        sweep: Sweep,
+        trash_before: u64,
+        owner: &Owner,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Swept, LogError> {
         self.writable()?;
         let mut swept = Swept::default();
-        for subject in self.subjects()? {
-            match Lease::take(self.clone(), subject.clone(), owner.clone()) {
-                Ok(lease) => self.sweep_session(&lease, sweep, &mut swept)?,
+        let (subjects, archived) = (self.subjects()?, self.archived()?);
+        let total = subjects.len() + archived.len();
+        let in_use = subjects
+            .into_iter()
+            .map(|subject| (subject, Place::Sessions));
+        let put_away = archived
+            .into_iter()
+            .map(|subject| (subject, Place::Archive));
+        for (index, (subject, place)) in in_use.chain(put_away).enumerate() {
+            match self.sweep_under_lock((&subject, place), owner, sweep, &mut swept) {
                 Err(LogError::Busy { .. }) => swept.busy.push(subject),
-                // It was archived or removed in between.
+                // It was moved or removed in between.
                 Err(LogError::NotFound(_)) => {}
-                Err(error) => return Err(error),
+                other => other?,
             }
+            progress(index + 1, total);
         }
         for name in self.names(SESSIONS)? {
             if name.starts_with(NURSERY) {
@@ -73,14 +87,35 @@ impl Store {
         Ok(swept)
     }
 
-    fn sweep_session(
+    fn sweep_under_lock(
         &self,
-        lease: &Lease,
+        (subject, place): (&Subject, Place),
+        owner: &Owner,
         sweep: Sweep,
         swept: &mut Swept,
     ) -> Result<(), LogError> {
-        let (subject, home) = (lease.subject(), &lease.held().home);
-        let (scan, survey) = self.with_reader(subject, |r| r.survey(None, u64::MAX))?;
+        match place {
+            Place::Sessions => {
+                let lease = Lease::take(self.clone(), subject.clone(), owner.clone())?;
+                self.sweep_session(subject, &lease.held().home, sweep, swept)
+            }
+            Place::Archive => {
+                let lock = self.lock_archived(subject)?;
+                self.sweep_session(subject, &place.home(subject), sweep, swept)?;
+                drop(lock);
+                Ok(())
+            }
+        }
+    }
+
+    fn sweep_session(
+        &self,
+        subject: &Subject,
+        home: &Home,
+        sweep: Sweep,
+        swept: &mut Swept,
+    ) -> Result<(), LogError> {
+        let (scan, survey) = self.with_reader_at(subject, home, |r| r.survey(None, u64::MAX))?;
         // One that reads as empty may be all that is left of a session: see [`Store::aside`].
         let is_sound = scan.damage.is_empty() && scan.newer.is_none() && !scan.is_blank();
         let mut has_unnamed = false;

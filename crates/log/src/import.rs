@@ -8,7 +8,7 @@ use crate::blob::is_blob_name;
 use crate::error::{Doing, LogError};
 use crate::export::{EXPORT, End, Part, SUM, Sum, Title};
 use crate::header::Header;
-use crate::layout::{Home, SegmentName};
+use crate::layout::{Home, Place, SegmentName};
 use crate::lineage::Parent;
 use crate::nursery::Nursery;
 use crate::scan::Scan;
@@ -164,7 +164,7 @@ impl Store {
         }
         self.make_room(subject)?;
         nursery.settle()?;
-        Ok(Report::of(subject, survey.records, scan))
+        Ok(Report::of(subject, Place::Sessions, survey.records, scan))
     }
 
     fn look(&self, subject: &Subject, home: &Home) -> Result<(Scan, Survey), LogError> {

@@ -15,6 +15,34 @@ pub(crate) const TRASH: &str = "trash";
 pub(crate) const KEYS: &str = "keys";
 pub(crate) const BACKUP: &str = "backup";
 
+/// Where a session lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Among the sessions in use.
+    Sessions,
+    /// In the archive (LOG-10).
+    Archive,
+}
+
+impl Place {
+    /// The stable name of the place.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sessions => SESSIONS,
+            Self::Archive => ARCHIVE,
+        }
+    }
+
+    /// The directory of a session there.
+    pub(crate) fn home(self, subject: &Subject) -> Home {
+        match self {
+            Self::Sessions => Home::of(subject),
+            Self::Archive => Home::archived(subject),
+        }
+    }
+}
+
 /// The directory of one session.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {

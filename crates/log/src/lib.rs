@@ -97,6 +97,7 @@ pub use blob::INLINE_BYTES;
 pub use error::LogError;
 pub use gc::{Sweep, Swept};
 pub use generation::Generation;
+pub use layout::Place;
 pub use lease::Lease;
 pub use lineage::Parent;
 pub use older::PutAway;

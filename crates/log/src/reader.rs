@@ -224,6 +224,13 @@ impl Reader<'_> {
         Ok(first)
     }
 
+    /// The log that this one was forked from, by the headers of its segments alone.
+    pub(crate) fn parent(&self) -> Result<Option<Parent>, LogError> {
+        let mut scan = Scan::default();
+        self.chain(&mut scan)?;
+        Ok(scan.parent)
+    }
+
     /// The segments that make up the log.
     fn chain(&self, scan: &mut Scan) -> Result<Chain, LogError> {
         let mut files = Vec::new();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::appender::{Appender, Base};
 use crate::error::LogError;
 use crate::header::FORMAT;
-use crate::layout::{Home, SegmentName};
+use crate::layout::{Place, SegmentName};
 use crate::lease::Lease;
-use crate::record::is_name;
+use crate::record::{RecordView, is_name};
 use crate::scan::{Damage, DamageReason, Scan, Span, Torn};
 use crate::store::Store;
 use crate::subject::Subject;
@@ -29,6 +29,8 @@ pub enum Health {
 pub struct Report {
     /// The log.
     pub subject: Subject,
+    /// Where it lies.
+    pub place: Place,
     /// How sound it is.
     pub health: Health,
     /// Number of records that count.
@@ -50,7 +52,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn of(subject: &Subject, records: u64, scan: Scan) -> Self {
+    /// About the log of `subject` in `place`, of which `records` count.
+    pub(crate) fn of(subject: &Subject, place: Place, records: u64, scan: Scan) -> Self {
         let repaired = scan.repaired;
         let mut damage = scan.damage;
         damage.retain(|d| !repaired.contains(d));
@@ -61,6 +64,7 @@ impl Report {
         };
         Self {
             subject: subject.clone(),
+            place,
             health,
             records,
             next_seq: scan.next_seq,
@@ -76,7 +80,7 @@ impl Report {
     /// The file of a segment that this report names, relative to the store.
     #[must_use]
     pub fn file(&self, segment: &str) -> PathBuf {
-        let home = Home::of(&self.subject);
+        let home = self.place.home(&self.subject);
         let number = SegmentName::parse(segment).map(|name| name.number);
         match number.is_some_and(|number| number <= self.older_until) {
             true => home.older_segment(segment),
@@ -98,17 +102,20 @@ impl Report {
 }
 
 impl Store {
-    /// Reads all of a log, blobs included, and says whether it is sound. Changes nothing.
+    /// Reads all of a log, archived or not, blobs included, and says whether it is sound. Changes
+    /// nothing.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Io`].
     pub fn verify(&self, subject: &Subject) -> Result<Report, LogError> {
         let mut records = 0;
-        let scan = self.visit(subject, &mut |_| records += 1)?;
+        let place = self.place_of(subject)?;
+        let count = &mut |_: RecordView<'_>| records += 1;
+        let scan = self.with_reader_at(subject, &place.home(subject), |r| r.scan(None, count))?;
         if scan.is_blank() && scan.torn.is_none() {
             return Err(LogError::NotFound(subject.clone()));
         }
-        Ok(Report::of(subject, records, scan))
+        Ok(Report::of(subject, place, records, scan))
     }
 }
 
@@ -116,12 +123,13 @@ impl Lease {
     /// Takes note, in new segments under the time `at`, of all that is broken, after which
     /// [`Store::verify`] finds the log clean. No byte of an old segment changes: what was lost
     /// stays lost, and what is left of it stays where it is. Done again, it does nothing.
+    /// `progress` is told of each record that was read.
     ///
     /// # Errors
     /// [`LogError::WriterExists`] while the lease has a writer; [`LogError::TooNew`];
     /// [`LogError::InvalidRecord`] for a time that is none; [`LogError::Fenced`];
     /// [`LogError::Io`].
-    pub fn repair(&mut self, at: &str) -> Result<Report, LogError> {
+    pub fn repair(&mut self, at: &str, progress: &mut dyn FnMut(u64)) -> Result<Report, LogError> {
         if !is_name(at) {
             return Err(LogError::InvalidRecord("time is not a plain name"));
         }
@@ -129,14 +137,17 @@ impl Lease {
         let mut records = 0;
         let held = Arc::clone(self.held());
         let (store, subject) = (&held.store, &held.subject);
-        let mut count = |_: crate::RecordView<'_>| records += 1;
+        let mut count = |_: RecordView<'_>| {
+            records += 1;
+            progress(records);
+        };
         let scan = store.with_reader(subject, |r| r.scan(carry.as_ref(), &mut count))?;
         if let Some(found) = scan.newer {
             let known = FORMAT;
             return Err(LogError::TooNew { found, known });
         }
         let base = Base::of(&scan, carry);
-        let report = Report::of(subject, records, scan);
+        let report = Report::of(subject, Place::Sessions, records, scan);
         let places = report.places();
         if places.is_empty() {
             return Ok(report);

@@ -348,3 +348,24 @@ fn a_foreign_segment_among_the_shared_ones_is_damage() {
         assert!(scan.records.is_empty() && !scan.damage.is_empty());
     }
 }
+
+/// RESUME-9: who descends from whom is read without the records, also in the archive.
+#[test]
+fn a_log_knows_its_parent_wherever_it_lies() {
+    for backend in backends() {
+        let store = backend.store();
+        let parent_of = |text: &str| {
+            let parent = store.parent(&id(text)).unwrap();
+            parent.map(|parent| parent.session)
+        };
+        assert_eq!(parent_of(CHILD), None);
+        run(&store, &[&["a"]]).unwrap();
+        let parent = lease(&store).unwrap();
+        drop(fork(&parent, 1, CHILD).unwrap());
+        drop(fork(&claim(&store, CHILD), 1, GRANDCHILD).unwrap());
+        assert_eq!(store.parent(&subject()).unwrap(), None);
+        store.archive(&id(CHILD), &Owner::current()).unwrap();
+        assert_eq!(parent_of(CHILD), Some(subject()), "{}", backend.name);
+        assert_eq!(parent_of(GRANDCHILD), Some(id(CHILD)));
+    }
+}

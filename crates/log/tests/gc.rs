@@ -13,7 +13,9 @@ use support::{Backend, backends, lease, numbered, run, session_dir, subject, tex
 const CHILD: &str = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d11";
 
 fn sweep(store: &Store, how: Sweep) -> Swept {
-    store.gc(how, 10, &Owner::current()).unwrap()
+    store
+        .gc(how, 10, &Owner::current(), &mut |_, _| ())
+        .unwrap()
 }
 
 fn put(backend: &Backend, path: &Path, bytes: &[u8]) {
@@ -74,6 +76,46 @@ fn a_sweep_says_first_and_removes_then_what_nobody_needs() {
         let names = backend.fs.list(Path::new("sessions")).unwrap();
         assert_eq!(names, [support::ID]);
         assert_eq!(store.tombstones().unwrap().len(), 2);
+    }
+}
+
+/// LOG-10, LOG-12: the archive keeps what a session needs and nothing else.
+#[test]
+fn an_archived_session_is_swept_where_it_lies_unless_somebody_moves_it() {
+    for backend in backends() {
+        let large = "x".repeat(INLINE_BYTES);
+        litter(&backend, &large);
+        let store = backend.store();
+        store.archive(&subject(), &Owner::current()).unwrap();
+        let before = backend.tree(Path::new("archive"));
+        let path = Path::new("archive").join(support::ID).join("LOCK");
+        let lock = backend.fs.lock(&path, LockMode::Exclusive).unwrap();
+        let swept = sweep(&store, Sweep::Remove);
+        assert_eq!((swept.blobs, &swept.busy), (0, &vec![subject()]));
+        assert_eq!(backend.tree(Path::new("archive")), before);
+        drop(lock);
+        let swept = sweep(&store, Sweep::Remove);
+        assert_eq!((swept.blobs, swept.leftovers), (1, 1), "{}", backend.name);
+        assert_eq!(store.archived().unwrap(), [subject()]);
+        store.unarchive(&subject()).unwrap();
+        let scan = store.read(&subject()).unwrap();
+        assert_eq!(texts(&scan), numbered(&["a", &large]));
+    }
+}
+
+#[test]
+fn progress_is_told_of_each_session_wherever_it_lies() {
+    for backend in backends() {
+        let store = backend.store();
+        run(&store, &[&["a"]]).unwrap();
+        store.archive(&subject(), &Owner::current()).unwrap();
+        let other: Subject = CHILD.parse().unwrap();
+        drop(store.create(&other, &Owner::current()).unwrap());
+        let mut told = Vec::new();
+        let progress = &mut |done, total| told.push((done, total));
+        let swept = store.gc(Sweep::DryRun, 0, &Owner::current(), progress);
+        assert_eq!(swept.unwrap(), Swept::default());
+        assert_eq!(told, [(1, 2), (2, 2)], "{}", backend.name);
     }
 }
 

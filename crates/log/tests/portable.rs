@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sessiond_log::fs::{CrashFs, Loss, MemoryFs};
 use sessiond_log::{Health, INLINE_BYTES, LogError, Owner, Report, Store, Subject};
-use support::{Backend, append, backends, numbered, run, subject, texts};
+use support::{Backend, append, backends, numbered, run, session_dir, subject, texts};
 
 const OTHER: &str = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d11";
 
@@ -79,6 +79,85 @@ fn an_import_under_a_new_id_is_a_log_of_its_own() {
         let third = Backend::memory(MemoryFs::new()).store();
         let report = import(&third, &again, None).unwrap();
         assert_eq!((report.subject, report.records), (other, 3));
+    }
+}
+
+/// Nothing else of it is another than it was: each file it came with byte for byte, and one segment
+/// that holds no record.
+#[test]
+fn a_new_id_adds_a_segment_and_rewrites_nothing() {
+    let source = source();
+    let file = export(&source.store());
+    for backend in backends() {
+        let store = backend.store();
+        import(&store, &file, Some(OTHER)).unwrap();
+        let there = Path::new("sessions").join(OTHER);
+        let mut files: Vec<_> = backend
+            .tree(&there)
+            .into_iter()
+            .map(|(path, bytes)| (path.strip_prefix(&there).unwrap().to_owned(), bytes))
+            .collect();
+        let old = source.tree(&session_dir()).into_iter();
+        for (path, bytes) in old.filter(|(_, bytes)| !bytes.is_empty()) {
+            let path = path.strip_prefix(session_dir()).unwrap().to_owned();
+            let found = files
+                .iter()
+                .position(|file| *file == (path.clone(), bytes.clone()));
+            files.remove(found.unwrap_or_else(|| panic!("{}: {path:?}", backend.name)));
+        }
+        files.retain(|(path, _)| path != Path::new("LOCK"));
+        let [(path, bytes)] = files.as_slice() else {
+            panic!("{files:?}")
+        };
+        assert!(path.starts_with("log"), "{path:?}");
+        assert_eq!(bytes.iter().filter(|b| **b == b'\n').count(), 1);
+        let other: Subject = OTHER.parse().unwrap();
+        let (old, new) = (source.store().read(&subject()), store.read(&other));
+        assert_eq!(old.unwrap().records, new.unwrap().records);
+    }
+}
+
+/// LOG-10: the archive is no worse a place to copy a session from.
+#[test]
+fn an_archived_session_is_exported_where_it_lies() {
+    for backend in backends() {
+        let store = backend.store();
+        run(&store, &[&["a", &large()], &["c"]]).unwrap();
+        let before = export(&store);
+        store.archive(&subject(), &Owner::current()).unwrap();
+        let put_away = backend.tree(Path::new("archive"));
+        assert_eq!(export(&store), before, "{}", backend.name);
+        assert_eq!(backend.tree(Path::new("archive")), put_away);
+        assert_eq!(store.archived().unwrap(), [subject()]);
+    }
+}
+
+/// CKPT-6: an import makes room as a creation does; one that is refused moves nothing.
+#[test]
+fn remains_of_a_dead_creation_are_set_aside_by_an_import() {
+    let file = export(&source().store());
+    for backend in backends() {
+        let store = backend.store();
+        drop(store.create(&subject(), &Owner::current()).unwrap());
+        backend.fs.make_dir(&session_dir().join("log")).unwrap();
+        let segment = session_dir().join("log/00000001-00000000000000000001.jsonl");
+        drop(backend.fs.create(&segment).unwrap());
+        import(&store, &file[..file.len() - 1], None).unwrap_err();
+        assert!(store.aside().unwrap().is_empty());
+        let report = import(&store, &file, None).unwrap();
+        assert_eq!((report.health, report.records), (Health::Clean, 4));
+        let aside = store.aside().unwrap();
+        assert_eq!(aside.len(), 1, "{}", backend.name);
+        let names = backend.fs.list(&aside[0].join("log")).unwrap();
+        assert_eq!(names, ["00000001-00000000000000000001.jsonl"]);
+
+        let other: Subject = OTHER.parse().unwrap();
+        let creating = store.create(&other, &Owner::current()).unwrap();
+        let busy = import(&store, &file, Some(OTHER)).unwrap_err();
+        assert_eq!(busy.code(), "busy");
+        drop(creating);
+        import(&store, &file, Some(OTHER)).unwrap();
+        assert_eq!(store.aside().unwrap(), aside, "a lock alone is nothing");
     }
 }
 

@@ -8,13 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sessiond_log::fs::{CrashFs, Fs as _, Loss, MemoryFs};
-use sessiond_log::{DamageReason, Health, LogError, Owner, Report, Store};
+use sessiond_log::{DamageReason, Health, LogError, Owner, Place, Report, Store};
 use support::{Backend, append, backends, lease, log_dir, run, subject, texts};
 
 const AT: &str = "2026-11-29T13:00:00Z";
 
 fn repair(store: &Store) -> Result<Report, LogError> {
-    store.claim(&subject(), &Owner::current())?.repair(AT)
+    store
+        .claim(&subject(), &Owner::current())?
+        .repair(AT, &mut |_| ())
 }
 
 /// Two segments: the second line of the first is broken, the second ends in the middle of a line.
@@ -41,6 +43,31 @@ fn a_sound_log_is_clean_and_a_missing_one_is_not_found() {
         let before = backend.tree(Path::new("sessions"));
         assert_eq!(repair(&store).unwrap(), report, "{}", backend.name);
         assert_eq!(backend.tree(Path::new("sessions")), before);
+    }
+}
+
+/// LOG-10: also in the archive, and the place that is named is there.
+#[test]
+fn an_archived_log_is_looked_at_where_it_lies() {
+    for backend in backends() {
+        let store = backend.store();
+        break_log(&backend);
+        let before = store.verify(&subject()).unwrap();
+        assert_eq!(before.place, Place::Sessions);
+        store.archive(&subject(), &Owner::current()).unwrap();
+        let files = backend.tree(Path::new("archive"));
+        let after = store.verify(&subject()).unwrap();
+        assert_eq!(after.place, Place::Archive);
+        assert_eq!((&after.damage, &after.torn), (&before.damage, &before.torn));
+        let broken = after.file(&after.damage[0].segment);
+        assert!(broken.starts_with("archive"), "{broken:?}");
+        assert!(backend.fs.stat(&broken).is_ok());
+        assert_eq!(
+            backend.tree(Path::new("archive")),
+            files,
+            "{}",
+            backend.name
+        );
     }
 }
 
@@ -180,9 +207,15 @@ fn a_lease_that_has_a_writer_repairs_nothing() {
         let mut held = lease(&backend.store()).unwrap();
         let writer = held.writer().unwrap();
         append(&writer, &["a"]).unwrap();
-        assert_eq!(held.repair(AT).unwrap_err().code(), "writer_exists");
+        assert_eq!(
+            held.repair(AT, &mut |_| ()).unwrap_err().code(),
+            "writer_exists"
+        );
         let time = "not\na time";
-        assert_eq!(held.repair(time).unwrap_err().code(), "invalid_record");
+        assert_eq!(
+            held.repair(time, &mut |_| ()).unwrap_err().code(),
+            "invalid_record"
+        );
     }
 }
 

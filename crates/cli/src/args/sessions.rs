@@ -91,9 +91,10 @@ pub(crate) struct Fork {
 /// Look for damage in logs.
 ///
 /// Exit code 0: none; 1: damage or an unfinished end was found; 74: something could not be read.
+/// Without ids it also names what was set aside.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The sessions' ids [default: all]
+    /// The sessions' ids, archived or not [default: all of both]
     #[arg(value_name = "ID")]
     pub(crate) sessions: Vec<SessionId>,
     #[command(flatten)]

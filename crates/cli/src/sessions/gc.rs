@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use sessiond_log::{Owner, Store, Subject, Sweep};
+use sessiond_engine::{Action, Decision};
+use sessiond_log::{Owner, Store, Subject, Sweep, Swept};
 
+use super::decided;
+use super::meter::Counter;
 use crate::args::Gc;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -18,7 +21,7 @@ pub(super) fn run(setup: &Setup, gc: &Gc) -> Result<(), Failure> {
         true => Sweep::DryRun,
         false => Sweep::Remove,
     };
-    let swept = store.gc(sweep, before(gc.trash_days), &Owner::current())?;
+    let swept = self::sweep(&store, sweep, before(gc.trash_days))?;
     let ids =
         |subjects: &[Subject]| -> Vec<String> { subjects.iter().map(Subject::to_string).collect() };
     let (busy, damaged) = (ids(&swept.busy), ids(&swept.damaged));
@@ -50,6 +53,24 @@ pub(super) fn run(setup: &Setup, gc: &Gc) -> Result<(), Failure> {
         .iter()
         .map(|id| format!("{id} is damaged; its blobs stay\n"));
     skipped.chain(kept).try_for_each(|line| print(&line))
+}
+
+/// Sweeps, and records that it did, with the sessions that it was refused (LOG-19).
+fn sweep(store: &Store, sweep: Sweep, trash_before: u64) -> Result<Swept, Failure> {
+    let mut counter = Counter::new("looked at");
+    let progress = &mut |done, total| counter.sessions(done, total);
+    let swept = store.gc(sweep, trash_before, &Owner::current(), progress);
+    let swept = swept.map_err(Failure::from);
+    if sweep == Sweep::Remove {
+        let busy = swept.as_ref().map_or(&[][..], |swept| &swept.busy);
+        for subject in busy {
+            let holder = store.holder(subject).ok().flatten();
+            let holder = holder.map(|holder| holder.owner);
+            Decision::refused(Some(subject.clone()), Action::Sweep, "busy", holder).write(store);
+        }
+        decided::record(store, Action::Sweep, None, &swept);
+    }
+    swept
 }
 
 /// The moment, in milliseconds of the Unix epoch, before which what lies in the trash goes.

@@ -10,6 +10,8 @@ use sessiond_log::{Damage, DamageReason, Health, LogError, Report, Store, Subjec
 #[derive(Debug, Serialize)]
 pub(super) struct Findings {
     session: String,
+    /// sessions, archive.
+    place: &'static str,
     /// clean, torn, damaged.
     health: &'static str,
     /// Records that count.
@@ -81,6 +83,7 @@ impl Findings {
         };
         Self {
             session: report.subject.to_string(),
+            place: report.place.as_str(),
             health,
             records: report.records,
             holder,
@@ -108,6 +111,9 @@ impl fmt::Display for Findings {
             "{}  {:<7}  {} records",
             self.session, self.health, self.records
         )?;
+        if self.place == sessiond_log::Place::Archive.as_str() {
+            write!(f, "  archived")?;
+        }
         if !self.repaired.is_empty() {
             write!(f, "  {} places repaired", self.repaired.len())?;
         }

@@ -3,9 +3,11 @@
 use std::fs::File;
 use std::io::BufReader;
 
+use sessiond_engine::Action;
 use sessiond_log::{Store, Subject};
 use sessiond_protocol::{Op, SessionId};
 
+use super::decided;
 use super::health::Findings;
 use super::meter::Meter;
 use super::submission;
@@ -26,6 +28,12 @@ pub(super) fn run(setup: &Setup, import: &Import) -> Result<(), Failure> {
     let mut input = Meter::new(BufReader::new(file), "imported");
     let report = store.import(&mut input, new_id.as_ref());
     input.finish();
+    let report = report.map_err(Failure::from);
+    // Whose session a file that was refused holds is not known.
+    let subject = report
+        .as_ref()
+        .map_or(new_id.as_ref(), |r| Some(&r.subject));
+    decided::record(&store, Action::Import, subject, &report);
     let report = report?;
     relocate(setup, &report.subject, &import.remap)?;
     let findings = Findings::of(store.root(), &report, None);

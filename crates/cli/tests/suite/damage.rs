@@ -119,6 +119,37 @@ fn an_unfinished_end_is_found_unless_somebody_is_writing_it() {
     assert_eq!(verify(&home, &[]).0, Some(0));
 }
 
+/// LOG-10, CKPT-6: the archive is looked at too, and what was set aside is named without being a
+/// failure.
+#[test]
+fn archived_sessions_are_looked_at_and_remains_are_named() {
+    let home = Home::new();
+    home.run(&["exec", "find me"]).well();
+    let session = only_session(&home);
+    home.run(&["sessions", "archive", &session]).well();
+    let (code, report) = verify(&home, &[]);
+    assert_eq!((code, &report["place"]), (Some(0), &Value::from("archive")));
+    let told = home.run(&["sessions", "verify"]).well().stdout;
+    assert!(told.contains("archived"), "{told}");
+    let log = home.store().join("archive").join(&session).join("log");
+    let segment = fs::read_dir(log).unwrap().next().unwrap().unwrap().path();
+    flip(&segment, "find me");
+    for args in [&[][..], &[session.as_str()]] {
+        let (code, report) = verify(&home, args);
+        assert_eq!((code, &report["health"]), (Some(1), &"damaged".into()));
+        assert_eq!(report["found"][0]["file"], segment.to_str().unwrap());
+    }
+    home.run(&["sessions", "rm", &session]).well();
+
+    let aside = format!("aside/{session}.1");
+    fs::create_dir_all(home.store().join(&aside)).unwrap();
+    let all = home.run(&["sessions", "verify", "--json"]).well().stdout;
+    let all: Value = serde_json::from_str(&all).unwrap();
+    assert_eq!(all["aside"], serde_json::json!([aside]));
+    let told = home.run(&["sessions", "verify"]).well().stdout;
+    assert!(told.starts_with(&format!("{aside}: remains")), "{told}");
+}
+
 #[test]
 fn what_is_not_there_and_what_cannot_be_read_are_told_apart() {
     let home = Home::new();

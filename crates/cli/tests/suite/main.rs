@@ -9,6 +9,7 @@
 
 mod harness;
 
+mod audit;
 mod bad_input;
 mod configuration;
 mod damage;
@@ -24,6 +25,7 @@ mod kill_frames;
 mod kill_moments;
 mod orphans;
 mod portable;
+mod progress;
 mod rename;
 mod sessions;
 mod shelf;

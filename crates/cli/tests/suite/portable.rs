@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use crate::harness::{Home, listed, only_session};
+use crate::harness::{Home, Permissions, Server, listed, only_session};
 
 fn show(home: &Home, session: &str) -> String {
     home.run(&["sessions", "show", "--json", session])
@@ -74,6 +74,58 @@ fn an_import_may_say_where_the_sessions_directory_is_here() {
         let done = there.run(&["sessions", "import", file, "--remap", bad]);
         assert_eq!(done.code, Some(2), "{bad}: {}", done.stderr);
     }
+}
+
+/// RESUME-8: what was allowed stays with the session; under another id it is another one, which
+/// asks anew.
+#[test]
+fn grants_go_along_with_a_session_and_not_to_another_id() {
+    let (here, there) = (Home::new(), Home::new());
+    let mut server = Server::start(&here);
+    server.permissions = Permissions::Hold;
+    let session = server.new_session(&here);
+    let prompt = server.prompt(&session, "/run true");
+    let question = server.asked("session/request_permission");
+    server.select(&question, "allow_always");
+    server.response(prompt);
+    server.quit();
+    let file = here.path("session");
+    let file = file.to_str().unwrap();
+    here.run(&["sessions", "export", &session, "-o", file])
+        .well();
+    let other = "0191f0aa-0000-7000-8000-000000000000";
+    there.run(&["sessions", "import", file]).well();
+    there
+        .run(&["sessions", "import", file, "--as", other])
+        .well();
+    for (id, asks) in [(session.as_str(), false), (other, true)] {
+        let mut server = Server::start(&there);
+        server.permissions = Permissions::Hold;
+        server.load(&there, id);
+        let prompt = server.prompt(id, "/run true");
+        let next = server.until("a question or the end", |frame| {
+            frame["method"] == "session/request_permission" || frame["id"] == prompt
+        });
+        let asked = next["method"] == "session/request_permission";
+        assert_eq!(asked, asks, "{id}: {next}");
+    }
+}
+
+/// LOG-10
+#[test]
+fn an_archived_session_is_exported_without_being_brought_back() {
+    let (here, there) = (Home::new(), Home::new());
+    here.run(&["exec", "hello"]).well();
+    let session = only_session(&here);
+    let before = show(&here, &session);
+    here.run(&["sessions", "archive", &session]).well();
+    let file = here.path("session");
+    let file = file.to_str().unwrap();
+    here.run(&["sessions", "export", &session, "-o", file])
+        .well();
+    assert_eq!(listed(&here), [""; 0]);
+    there.run(&["sessions", "import", file]).well();
+    assert_eq!(show(&there, &session), before);
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn crash_states_of_a_repair() {
         Ok(())
     });
     let mut held = store.claim(&subject(), &Owner::current()).unwrap();
-    held.repair("2026-11-29T13:00:00Z").unwrap();
+    held.repair("2026-11-29T13:00:00Z", &mut |_| ()).unwrap();
     script.promise(|_, store| {
         let report = store.verify(&subject()).map_err(said("verify"))?;
         ensure!(report.health == Health::Clean, "{:?}", report.health);
@@ -436,7 +436,9 @@ fn crash_states_of_a_gc() {
     file.write(b"x").unwrap();
     file.sync().unwrap();
     script.fs.sync_dir(&session_dir().join("blobs")).unwrap();
-    let swept = store.gc(Sweep::Remove, 0, &Owner::current()).unwrap();
+    let swept = store
+        .gc(Sweep::Remove, 0, &Owner::current(), &mut |_, _| ())
+        .unwrap();
     assert_eq!(swept.blobs, 1);
     script.promise(move |backend, store| {
         ensure!(backend.fs.stat(&orphan).is_err(), "the orphan is back");
