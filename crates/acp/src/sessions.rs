@@ -77,7 +77,7 @@ impl Face {
         let op = Op::SessionList(SessionList {
             cwd,
             after: asked.cursor,
-            limit: None,
+            ..SessionList::default()
         });
         self.submit(Awaited::List { id: id.clone() }, None, op)
     }

@@ -142,8 +142,8 @@ impl Turn {
     async fn newest(&mut self, cwd: &str) -> Result<SessionId, Failure> {
         let list = SessionList {
             cwd: Some(cwd.to_owned()),
-            after: None,
             limit: Some(1),
+            ..SessionList::default()
         };
         match self.call(None, Op::SessionList(list)).await? {
             Accepted::Sessions { sessions, .. } => sessions

@@ -61,7 +61,7 @@ fn list(setup: &Setup, list: &List) -> Result<(), Failure> {
             let page = SessionList {
                 cwd: cwd.clone(),
                 after,
-                limit: None,
+                ..SessionList::default()
             };
             match waist.call(None, Op::SessionList(page), drop).await? {
                 Accepted::Sessions { sessions, next } => {

@@ -22,6 +22,10 @@ pub(crate) fn subject(session: SessionId) -> Result<Subject, WireError> {
 }
 
 /// One page of the sessions, newest first, from the index.
+///
+/// # Errors
+/// `invalid` for a cursor that no page gave, and for a filter that is empty, which could only mean
+/// that a client forgot it, or longer than [`limits::FILTER_CHARS`]; what the index says.
 pub(crate) fn list(index: &Index, query: &SessionList) -> Result<Accepted, WireError> {
     let invalid = |error: InvalidAfter| WireError::new(ErrorCode::Invalid, error.to_string());
     let after = query.after.as_deref().map(str::parse).transpose();
@@ -31,13 +35,29 @@ pub(crate) fn list(index: &Index, query: &SessionList) -> Result<Accepted, WireE
         .clamp(1, limits::PAGE_SESSIONS);
     let query = Query {
         cwd: query.cwd.clone(),
+        title: filter("title", query.title.as_ref())?,
+        search: filter("search", query.search.as_ref())?,
         after: after.map_err(invalid)?,
         limit,
     };
     let page = index.list(&query).map_err(|error| index_error(&error))?;
     let next = page.next.map(|after| after.to_string());
-    let sessions = page.rows.into_iter().map(|row| row.summary).collect();
+    let sessions = page.rows;
     Ok(Accepted::Sessions { sessions, next })
+}
+
+/// A text that a list is filtered by.
+fn filter(name: &str, text: Option<&String>) -> Result<Option<String>, WireError> {
+    let most = limits::FILTER_CHARS;
+    let problem = match text {
+        Some(text) if text.is_empty() => "is empty; leave it out to list all".to_owned(),
+        Some(text) if text.chars().nth(most).is_some() => {
+            format!("is longer than {most} characters")
+        }
+        text => return Ok(text.cloned()),
+    };
+    let message = format!("the `{name}` of a list {problem}");
+    Err(WireError::new(ErrorCode::Invalid, message))
 }
 
 fn index_error(error: &IndexError) -> WireError {

@@ -5,17 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Result, params};
+use sessiond_protocol::Recency;
 
 use crate::entry::{Content, Entry};
 use crate::file::{self, Identity};
 use crate::mark::{Mark, Stamp};
-use crate::recency::Recency;
 
 mod rows;
 
-/// Version of the tables. Another one is never converted: an older file is made anew, a newer one
-/// left alone (LOG-11).
-const VERSION: i64 = 1;
+/// Version of the tables and of what their rows mean. Another one is never converted: an older file
+/// is made anew, a newer one left alone (LOG-11). 2: a fork was created when it was forked.
+const VERSION: i64 = 2;
 
 /// How long a locked database is waited for; then the answer comes from memory.
 const BUSY: Duration = Duration::from_millis(50);
@@ -44,7 +44,7 @@ const TABLES: &str = "
     CREATE TABLE stamp (
         one INTEGER PRIMARY KEY CHECK (one = 1), sessions INTEGER NOT NULL, open INTEGER NOT NULL
     ) STRICT;
-    PRAGMA user_version = 1;
+    PRAGMA user_version = 2;
 ";
 
 /// The rows of one store.
@@ -222,6 +222,6 @@ pub(crate) fn is_damaged(error: &rusqlite::Error) -> bool {
 impl Content {
     /// The flag as a column.
     fn clamped(&self) -> bool {
-        self.recency == Recency::Clamped
+        self.summary.recency == Recency::Clamped
     }
 }

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use sessiond_log::{LogError, Store, Subject};
-use sessiond_protocol::{EventFrame, Summary, SummaryFold};
+use sessiond_protocol::{EventFrame, Recency, Summary, SummaryFold};
 
 use crate::mark::Mark;
-use crate::recency::{Recency, When};
+use crate::recency::When;
 use crate::record::{prompt, relevant};
 
 /// What a log said, folded.
@@ -24,7 +24,6 @@ pub(crate) struct Content {
     /// `updated_at` is the time to sort by, as a text.
     pub(crate) summary: Summary,
     pub(crate) millis: i64,
-    pub(crate) recency: Recency,
     pub(crate) first_prompt: Option<String>,
     /// Seq of the record after the last one that was folded.
     pub(crate) next_seq: u64,
@@ -57,10 +56,13 @@ impl Fold {
         let mut summary = self.summary.finish()?;
         let when = When::of(&summary.updated_at, Timestamp::now());
         summary.updated_at = when.text;
+        // A time that was clamped before is a past one now; it stays flagged up to the next message.
+        if when.recency == Recency::Clamped {
+            summary.recency = Recency::Clamped;
+        }
         Some(Content {
             summary,
             millis: when.millis,
-            recency: when.recency,
             first_prompt: self.first_prompt,
             next_seq,
         })

@@ -4,7 +4,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sessiond_log::{LogError, Store, Subject};
-use sessiond_protocol::SessionId;
+use sessiond_protocol::{SessionId, Summary};
 
 use crate::database::{Changes, Database, is_damaged};
 use crate::entry::Entry;
@@ -12,7 +12,7 @@ use crate::error::IndexError;
 use crate::file;
 use crate::mark::Mark;
 use crate::note::Note;
-use crate::query::{Page, Query, Row};
+use crate::query::{Page, Query};
 use crate::refresh::{Progress, refresh};
 use crate::worker::{self, Message};
 
@@ -57,7 +57,7 @@ impl Index {
         }
     }
 
-    /// A page of the sessions, newest first. The filter comes before the page: only the last page
+    /// A page of the sessions, newest first. The filters come before the page: only the last page
     /// is short.
     ///
     /// # Errors
@@ -67,42 +67,22 @@ impl Index {
             .ask(&mut |_| (), &|database| database.page(query))
     }
 
-    /// The sessions of exactly this title (RESUME-2), newest first; of a working directory only
-    /// when one is given. What to make of several is the caller's to say.
-    ///
-    /// # Errors
-    /// As [`Index::list`].
-    pub fn by_title(&self, title: &str, cwd: Option<&str>) -> Result<Vec<SessionId>, IndexError> {
-        self.shared
-            .ask(&mut |_| (), &|database| database.titled(title, cwd))
-    }
-
-    /// The sessions that have `text` in their title or in the beginning of their first prompt,
-    /// newest first. Latin letters match in either case; no letter has a meaning of its own.
-    ///
-    /// # Errors
-    /// As [`Index::list`].
-    pub fn search(&self, text: &str, limit: u32) -> Result<Vec<Row>, IndexError> {
-        self.shared
-            .ask(&mut |_| (), &|database| database.search(text, limit))
-    }
-
     /// One session, by its row or else by its log (LOG-9); none when there is no such log, or none
     /// with a header.
     ///
     /// # Errors
     /// [`IndexError::Log`] when the store cannot be listed or the log not be read.
-    pub fn find(&self, session: SessionId) -> Result<Option<Row>, IndexError> {
+    pub fn find(&self, session: SessionId) -> Result<Option<Summary>, IndexError> {
         let name = session.to_string();
         let found = self
             .shared
             .ask(&mut |_| (), &|database| database.entry(&name))?;
         if let Some(content) = found.and_then(|entry| entry.content) {
-            return Ok(Some(content.into()));
+            return Ok(Some(content.summary));
         }
         let subject: Subject = name.parse()?;
         let entry = Entry::read(&self.shared.store, &subject)?;
-        Ok(entry.content.map(Row::from))
+        Ok(entry.content.map(|content| content.summary))
     }
 
     /// Takes in what the log has acknowledged: never waits, never fails. A note that finds the

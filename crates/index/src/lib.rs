@@ -28,7 +28,7 @@
 //! use sessiond_log::Store;
 //!
 //! let index = Index::open(&Store::in_memory());
-//! let page = index.list(&Query { cwd: Some("/w".into()), after: None, limit: 20 })?;
+//! let page = index.list(&Query { cwd: Some("/w".into()), limit: 20, ..Query::default() })?;
 //! assert!(page.rows.is_empty() && page.next.is_none());
 //! # Ok::<(), sessiond_index::IndexError>(())
 //! ```
@@ -49,6 +49,5 @@ mod worker;
 pub use error::IndexError;
 pub use index::Index;
 pub use note::Note;
-pub use query::{After, InvalidAfter, Page, Query, Row};
-pub use recency::Recency;
+pub use query::{After, InvalidAfter, Page, Query};
 pub use refresh::Progress;

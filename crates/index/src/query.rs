@@ -4,13 +4,16 @@ use std::{fmt, str::FromStr};
 
 use sessiond_protocol::{SessionId, Summary};
 
-use crate::recency::Recency;
-
-/// Which sessions to list, newest first.
+/// Which sessions to list, newest first: those that pass every filter that is set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     /// Only those of this working directory, by its exact text (LOG-13).
     pub cwd: Option<String>,
+    /// Only those of exactly this title (RESUME-2). What to make of several is the caller's to say.
+    pub title: Option<String>,
+    /// Only those that have this text in their title or in the beginning of their first prompt. The
+    /// letters a to z match in either case; no character has a meaning of its own.
+    pub search: Option<String>,
     /// Only those after this place; [`Page::next`] of the page before.
     pub after: Option<After>,
     /// How many at most; at least one.
@@ -20,19 +23,11 @@ pub struct Query {
 /// A page of a list. It is short only where the list ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The rows, newest first; where times are equal, the higher id first.
-    pub rows: Vec<Row>,
+    /// The rows, newest first; where times are equal, the higher id first. `updated_at` is the
+    /// time they are sorted by.
+    pub rows: Vec<Summary>,
     /// Where the next page begins; none after the last.
     pub next: Option<After>,
-}
-
-/// A session in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
-    /// What is known of it. `updated_at` is the time it is sorted by.
-    pub summary: Summary,
-    /// Whether that is the time of the log (LOG-14).
-    pub recency: Recency,
 }
 
 /// A place in a list: the sort key of a row. Rows that come or go meanwhile shift nothing.

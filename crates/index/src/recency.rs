@@ -1,15 +1,7 @@
 //! When a session was last used, by the times its log gives (LOG-14).
 
 use jiff::Timestamp;
-
-/// Whether the time a row is sorted by is that of its log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recency {
-    /// It is.
-    Logged,
-    /// The log's lay in the future when it was read; the time of reading stands for it.
-    Clamped,
-}
+use sessiond_protocol::Recency;
 
 /// A time to sort by.
 #[derive(Debug, Clone, PartialEq, Eq)]

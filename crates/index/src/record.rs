@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use sessiond_log::RecordView;
-use sessiond_protocol::{Content, Cursor, Event, EventFrame, Finish, Item, SessionId};
+use sessiond_protocol::{
+    Content, Cursor, Event, EventFrame, Finish, Item, Marker, SessionId, limits,
+};
 
 /// Longest first prompt that is kept for searches, in characters.
-const PROMPT_CHARS: usize = 500;
+const PROMPT_CHARS: usize = limits::FILTER_CHARS;
 
 /// A record's data, without what no row depends on.
 #[derive(Deserialize)]
@@ -34,6 +36,19 @@ struct ItemType<'a> {
     name: Cow<'a, str>,
 }
 
+/// What kind of marker a record is. Checkpoints are large, and hold what the records before say.
+#[derive(Deserialize)]
+struct MarkerData<'a> {
+    #[serde(borrow)]
+    event: MarkerEvent<'a>,
+}
+
+#[derive(Deserialize)]
+struct MarkerEvent<'a> {
+    #[serde(rename = "marker", borrow)]
+    name: Cow<'a, str>,
+}
+
 /// The event of a record, if a row depends on it, without what no row holds.
 pub(crate) fn relevant(session: SessionId, record: &RecordView<'_>) -> Option<EventFrame> {
     let whole = || -> Option<Event> {
@@ -47,6 +62,13 @@ pub(crate) fn relevant(session: SessionId, record: &RecordView<'_>) -> Option<Ev
             match &*data.event.item.name {
                 "agent_message" => agent_message(),
                 "user_message" => whole()?,
+                _ => return None,
+            }
+        }
+        "marker" => {
+            let data: MarkerData<'_> = serde_json::from_str(record.data).ok()?;
+            match &*data.event.name {
+                "fork" => whole()?,
                 _ => return None,
             }
         }
@@ -66,9 +88,10 @@ pub(crate) fn relevant(session: SessionId, record: &RecordView<'_>) -> Option<Ev
 /// An event as far as a row depends on it.
 pub(crate) fn slim(event: &Event) -> Option<Event> {
     match event {
-        Event::SessionOpened(_) | Event::SessionChanged(_) | Event::TurnStarted { .. } => {
-            Some(event.clone())
-        }
+        Event::SessionOpened(_)
+        | Event::SessionChanged(_)
+        | Event::TurnStarted { .. }
+        | Event::Marker(Marker::Fork { .. }) => Some(event.clone()),
         Event::ItemEnded {
             item: Item::UserMessage { content },
         } => Some(user_message(content)),

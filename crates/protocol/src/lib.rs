@@ -62,7 +62,7 @@ pub use request::{
 };
 pub use session::{
     AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Mode, ModePolicy,
-    SessionOpened, SessionView, Start, Summary, Workspace,
+    Recency, SessionOpened, SessionView, Start, Summary, Workspace,
 };
 pub use standing::{OpenItem, OpenRequest, Standing, WaitingTurn, prompt_item};
 pub use summary::SummaryFold;

@@ -15,6 +15,10 @@ pub const PAGE_SESSIONS: u32 = 100;
 /// Events on a page of a read.
 pub const PAGE_EVENTS: u32 = 1000;
 
+/// Longest title or text that a list is asked for, in characters. As much of a first prompt is
+/// searched, so that a longer text could never be found.
+pub const FILTER_CHARS: usize = 500;
+
 /// Longest title in characters; longer ones are cut.
 pub const TITLE_CHARS: usize = 80;
 
@@ -29,6 +33,8 @@ pub struct Limits {
     pub page_sessions: u32,
     /// [`PAGE_EVENTS`].
     pub page_events: u32,
+    /// [`FILTER_CHARS`].
+    pub filter_chars: u64,
 }
 
 impl Default for Limits {
@@ -38,6 +44,7 @@ impl Default for Limits {
             queued_turns: QUEUED_TURNS as u64,
             page_sessions: PAGE_SESSIONS,
             page_events: PAGE_EVENTS,
+            filter_chars: FILTER_CHARS as u64,
         }
     }
 }

@@ -139,12 +139,22 @@ fn answers_by_default() -> Vec<RequestKind> {
     vec![RequestKind::Permission]
 }
 
-/// What `session.list` takes.
+/// What `session.list` takes. The filters hold together, and come before the page: only the last
+/// page is short.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
     /// Only sessions of exactly this working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// Only sessions of exactly this title (RESUME-2). Not empty; at most
+    /// [`crate::limits::FILTER_CHARS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Only sessions with this text in their title or at the beginning of their first prompt. No
+    /// character has a meaning of its own; the letters a to z match in either case. Not empty; at
+    /// most [`crate::limits::FILTER_CHARS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
     /// Where the page before ended: its `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,

@@ -158,15 +158,37 @@ pub struct Summary {
     pub title: Option<String>,
     /// The agent.
     pub agent: String,
-    /// When it was made, RFC 3339.
+    /// When it was made, RFC 3339; a fork: when its log says that it is one.
     pub created_at: String,
-    /// Time of its newest message, RFC 3339 (LOG-14).
+    /// Time of its newest message, RFC 3339 (LOG-14). A fork's messages are those of its parent
+    /// too, up to the fork point.
     pub updated_at: String,
-    /// Number of turns that began.
+    /// Whether that is the time in the log.
+    #[serde(default, skip_serializing_if = "Recency::is_logged")]
+    pub recency: Recency,
+    /// Number of turns that began; those that a fork has from its parent count.
     pub turns: u64,
     /// Number of damaged places in its log.
     #[serde(default)]
     pub damage: u64,
+}
+
+/// Whether the time that a session is sorted by is the one in its log (LOG-14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recency {
+    /// It is.
+    #[default]
+    Logged,
+    /// The log's lay in the future when it was read; the time of reading stands for it.
+    Clamped,
+}
+
+impl Recency {
+    /// Whether there is nothing to say about the time.
+    pub fn is_logged(&self) -> bool {
+        *self == Recency::Logged
+    }
 }
 
 /// A grant: what a session's user allowed or refused for good (policy = mode + grants).

@@ -1,6 +1,6 @@
 //! The summary of a session: what a list shows, folded from its events.
 
-use crate::{Event, EventFrame, Item, Summary};
+use crate::{Event, EventFrame, Item, Marker, Recency, Summary};
 
 /// Folds durable events to a [`Summary`].
 #[derive(Debug, Clone, Default)]
@@ -29,6 +29,7 @@ impl SummaryFold {
                 agent: header.agent.name.clone(),
                 created_at: at(),
                 updated_at: at(),
+                recency: Recency::Logged,
                 turns: 0,
                 damage: 0,
             });
@@ -52,7 +53,10 @@ impl SummaryFold {
                 item: Item::UserMessage { .. } | Item::AgentMessage { .. },
             } => {
                 summary.updated_at = at();
+                summary.recency = Recency::Logged;
             }
+            // What came before is the parent's; the last fork in a chain of them is this session.
+            Event::Marker(Marker::Fork { .. }) => summary.created_at = at(),
             _ => {}
         }
     }

@@ -1,9 +1,9 @@
 //! Frames on the wire, ids at their borders, and the folds over durable events.
 
 use sessiond_protocol::{
-    ClientFrame, Cursor, ErrorCode, Event, EventFrame, Finish, History, Item, ItemId, ItemKind, Op,
-    ServerFrame, SessionChanged, SessionId, Standing, SummaryFold, ToolCall, ToolContent,
-    ToolStatus, TurnConfig, TurnId, TurnOutcome, decode, encode,
+    ClientFrame, Content, Cursor, ErrorCode, Event, EventFrame, Finish, History, Item, ItemId,
+    ItemKind, Marker, Op, ServerFrame, SessionChanged, SessionId, Standing, SummaryFold, ToolCall,
+    ToolContent, ToolStatus, TurnConfig, TurnId, TurnOutcome, decode, encode,
 };
 use uuid::Uuid;
 
@@ -53,6 +53,16 @@ fn started(cursor: u64) -> EventFrame {
             config,
         },
     )
+}
+
+fn opened() -> serde_json::Value {
+    serde_json::json!({
+        "type": "session.opened", "start": "new", "id": session(), "format": 1, "program": "p",
+        "source": "acp", "cwd": "/w", "agent": {"name": "script", "version": null},
+        "model": null, "instructions": null, "mode": "ask", "principal": null,
+        "workspace": {"root": null, "repository": null, "worktree": null, "branch": null},
+        "parent": null,
+    })
 }
 
 /// LOG-13
@@ -225,13 +235,6 @@ fn what_is_open_is_closed_in_order_and_the_same_every_time() {
 /// LOG-1, LOG-14
 #[test]
 fn list_and_conversation_are_folds_of_the_same_events() {
-    let header = serde_json::json!({
-        "type": "session.opened", "start": "new", "id": session(), "format": 1, "program": "p",
-        "source": "acp", "cwd": "/w", "agent": {"name": "script", "version": null},
-        "model": null, "instructions": null, "mode": "ask", "principal": null,
-        "workspace": {"root": null, "repository": null, "worktree": null, "branch": null},
-        "parent": null,
-    });
     let title = SessionChanged {
         title: Some("Fix it".into()),
         ..SessionChanged::default()
@@ -241,7 +244,7 @@ fn list_and_conversation_are_folds_of_the_same_events() {
         finish: Finish::Whole,
     };
     let events = [
-        frame(1, None, serde_json::from_value(header).unwrap()),
+        frame(1, None, serde_json::from_value(opened()).unwrap()),
         started(2),
         frame(3, None, Event::SessionChanged(title)),
         frame(4, Some(3), Event::ItemEnded { item: answer }),
@@ -264,10 +267,39 @@ fn list_and_conversation_are_folds_of_the_same_events() {
     assert_eq!(history.last_answer(), Some("Done"));
 }
 
+/// RESUME-9: a fork was made when it was forked; its turns and messages are its parent's too.
+#[test]
+fn the_summary_of_a_fork_has_its_own_beginning_and_its_parents_turns() {
+    let fork = |at| {
+        let (parent, at) = (session(), Cursor(at));
+        Event::Marker(Marker::Fork { parent, at })
+    };
+    let message = Item::UserMessage {
+        content: vec![Content::text("hi")],
+    };
+    // A fork of a fork: the markers of both are in its log.
+    let events = [
+        frame(1, None, serde_json::from_value(opened()).unwrap()),
+        started(2),
+        frame(3, Some(2), Event::ItemEnded { item: message }),
+        frame(4, None, fork(3)),
+        started(5),
+        frame(6, None, fork(5)),
+        frame(7, None, Event::SessionClosed {}),
+    ];
+    let mut summary = SummaryFold::default();
+    events.iter().for_each(|event| summary.apply(event));
+    let summary = summary.finish().unwrap();
+    assert_eq!(summary.created_at, "2026-01-01T00:00:06.000Z");
+    assert_eq!(summary.updated_at, "2026-01-01T00:00:03.000Z");
+    assert_eq!(summary.turns, 2);
+}
+
 #[test]
 fn every_operation_is_read_back_as_it_was_written() {
     for op in [
         r#"{"type":"session.list"}"#,
+        r#"{"type":"session.list","title":"Fix it","search":"it"}"#,
         r#"{"type":"session.read"}"#,
         r#"{"type":"session.configure","mode":"auto"}"#,
         r#"{"type":"session.close"}"#,

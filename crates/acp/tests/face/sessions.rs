@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, ErrorCode, Event, Holder, OnDisconnect, Op, Replay, SessionChanged, SessionNew,
-    SessionResume, Start, Summary, TurnOutcome, WireError,
+    Accepted, ErrorCode, Event, Holder, OnDisconnect, Op, Recency, Replay, SessionChanged,
+    SessionNew, SessionResume, Start, Summary, TurnOutcome, WireError,
 };
 
 use crate::harness::{
@@ -151,6 +151,7 @@ async fn a_list_shows_a_page_and_passes_cursor_and_cwd_on() {
         agent: "script".into(),
         created_at: "2026-01-01T00:00:00Z".into(),
         updated_at: "2026-01-02T00:00:00Z".into(),
+        recency: Recency::Logged,
         turns: 1,
         damage: 0,
     };

@@ -60,6 +60,41 @@ fn a_fork_has_the_history_and_neither_session_changes_the_other() {
     assert_eq!(listed(&home), [child]);
 }
 
+/// RESUME-9: its messages are its parent's, and so is the time it was last used.
+#[test]
+fn the_list_shows_when_a_fork_was_forked_and_the_turns_it_has_from_its_parent() {
+    let home = Home::new();
+    for prompt in ["one", "two"] {
+        home.run(&["exec", "--json", prompt]).well();
+    }
+    let parent = listed(&home).remove(0);
+    home.run(&["exec", "--session", &parent, "three"]).well();
+    let child = fork(&home, &[&parent]);
+    let row = |session: &str| {
+        let list = home.run(&["sessions", "list", "--json"]).well();
+        let list: Value = serde_json::from_str(&list.stdout).unwrap();
+        let mut rows = list["sessions"].as_array().unwrap().iter();
+        rows.find(|row| row["session"] == session).unwrap().clone()
+    };
+    let marked = frames(&home, &child);
+    let marked = marked.iter().find(|f| f["event"]["marker"] == "fork");
+    let (of_child, of_parent) = (row(&child), row(&parent));
+    assert_eq!(of_child["created_at"], marked.unwrap()["at"]);
+    assert_ne!(of_child["created_at"], of_parent["created_at"]);
+    assert_eq!(of_child["updated_at"], of_parent["updated_at"]);
+    assert_eq!(
+        (&of_child["turns"], &of_parent["turns"]),
+        (&2.into(), &2.into())
+    );
+    // Its own turns count beside them, as the notes of a running session have it too.
+    home.run(&["exec", "--session", &child, "four"]).well();
+    assert_eq!(row(&child)["turns"], 3);
+    assert_eq!(row(&child)["created_at"], of_child["created_at"]);
+    std::fs::remove_file(home.store().join("index.sqlite")).unwrap();
+    assert_eq!(row(&child)["turns"], 3);
+    assert_eq!(row(&child)["created_at"], of_child["created_at"]);
+}
+
 /// RESUME-17
 #[test]
 fn a_fork_point_is_an_event_of_the_session() {

@@ -6,7 +6,7 @@ use crate::harness::{Client, DEADLINE, engine};
 use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, Cursor, ErrorCode, Event, EventFrame, Op, Outcome, Queued, Replay, SessionId,
-    SessionList, TurnOutcome, Verdict,
+    SessionList, TurnOutcome, Verdict, limits,
 };
 
 /// Every file below a folder with its content.
@@ -269,6 +269,7 @@ async fn sessions_are_listed_newest_first_by_cwd_and_in_pages_that_neither_skip_
             cwd: Some("/w".into()),
             after,
             limit: Some(2),
+            ..SessionList::default()
         };
         let listed = client.submit(None, Op::SessionList(query)).await;
         let Verdict::Accepted(Accepted::Sessions { sessions, next }) = listed else {
@@ -302,6 +303,73 @@ async fn sessions_are_listed_newest_first_by_cwd_and_in_pages_that_neither_skip_
         code(client.submit(None, Op::SessionList(bad)).await),
         ErrorCode::Invalid
     );
+}
+
+/// RESUME-2: filters hold together, page by page.
+#[tokio::test]
+async fn sessions_are_found_by_title_and_by_a_part_of_it() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::connect(&engine).await;
+    let mut made = Vec::new();
+    for prompt in ["say:a", "say:b", "say:a", "say:ab"] {
+        let session = client.new_session().await;
+        client.turn(session, prompt).await;
+        made.push(session);
+    }
+    let filters = |title: Option<&str>, search: Option<&str>| SessionList {
+        title: title.map(str::to_owned),
+        search: search.map(str::to_owned),
+        cwd: Some("/w".into()),
+        limit: Some(1),
+        ..SessionList::default()
+    };
+    let table: [(_, _, &[usize]); 5] = [
+        (Some("say:a"), None, &[0, 2]),
+        (None, Some("Y:A"), &[0, 2, 3]),
+        (Some("say:a"), Some("say"), &[0, 2]),
+        (Some("say:a"), Some("ab"), &[]),
+        (Some("say"), None, &[]),
+    ];
+    for (title, search, expected) in table {
+        let mut query = filters(title, search);
+        let mut found = Vec::new();
+        loop {
+            let listed = client.submit(None, Op::SessionList(query.clone())).await;
+            let Verdict::Accepted(Accepted::Sessions { sessions, next }) = listed else {
+                panic!("{listed:?}")
+            };
+            found.extend(sessions.iter().map(|row| row.session));
+            query.after = next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        let mut expected: Vec<_> = expected.iter().map(|n| made[*n]).collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{title:?} {search:?}");
+    }
+    let longest = "é".repeat(limits::FILTER_CHARS);
+    let longer = format!("{longest}x");
+    for (text, allowed) in [
+        ("", false),
+        (" ", true),
+        (&*longest, true),
+        (&*longer, false),
+    ] {
+        for query in [filters(Some(text), None), filters(None, Some(text))] {
+            match client.submit(None, Op::SessionList(query)).await {
+                Verdict::Accepted(_) => assert!(allowed, "{text:?}"),
+                Verdict::Error(error) => {
+                    assert_eq!(
+                        (error.code, allowed),
+                        (ErrorCode::Invalid, false),
+                        "{text:?}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -2,13 +2,12 @@
 
 use rusqlite::types::Type;
 use rusqlite::{Result, Row, Statement, params};
-use sessiond_protocol::{SessionId, Summary};
+use sessiond_protocol::{Recency, SessionId, Summary};
 
 use super::Database;
 use crate::entry::{Content, Entry};
 use crate::mark::Mark;
-use crate::query::{self, After, Query};
-use crate::recency::Recency;
+use crate::query::{After, Page, Query};
 
 /// The columns in the order that [`entry`] reads them.
 pub(super) const COLUMNS: &str = "id, segment, bytes, changed, cwd, title, agent, created_at, \
@@ -78,13 +77,13 @@ fn content(row: &Row<'_>) -> Result<Content> {
         agent: row.get(6)?,
         created_at: row.get(7)?,
         updated_at: row.get(8)?,
+        recency,
         turns: row.get::<_, i64>(11)?.cast_unsigned(),
         damage: row.get::<_, i64>(12)?.cast_unsigned(),
     };
     Ok(Content {
         summary,
         millis: row.get(9)?,
-        recency,
         first_prompt: row.get(14)?,
         next_seq: row.get::<_, i64>(13)?.cast_unsigned(),
     })
@@ -96,27 +95,34 @@ fn session(row: &Row<'_>) -> Result<SessionId> {
         .map_err(|e| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(e)))
 }
 
-impl From<Content> for query::Row {
-    fn from(content: Content) -> Self {
-        Self {
-            summary: content.summary,
-            recency: content.recency,
-        }
-    }
+/// The condition of each filter, and what stands in its stead where the filter is not set.
+const CWD: [&str; 2] = ["cwd = ?4", "?4 IS NULL"];
+const TITLE: [&str; 2] = ["title = ?5", "?5 IS NULL"];
+const SEARCH: [&str; 2] = [
+    "(instr(lower(title), lower(?6)) > 0 OR instr(lower(first_prompt), lower(?6)) > 0)",
+    "?6 IS NULL",
+];
+
+fn condition(filter: Option<&String>, [set, unset]: [&'static str; 2]) -> &'static str {
+    if filter.is_some() { set } else { unset }
 }
 
 impl Database {
     /// A page of the sessions, newest first.
-    pub(crate) fn page(&self, query: &Query) -> Result<query::Page> {
-        let here = if query.cwd.is_some() {
-            "cwd = ?1"
-        } else {
-            "?1 IS NULL"
-        };
+    pub(crate) fn page(&self, query: &Query) -> Result<Page> {
+        let Query {
+            cwd, title, search, ..
+        } = query;
+        let filters = [
+            condition(cwd.as_ref(), CWD),
+            condition(title.as_ref(), TITLE),
+            condition(search.as_ref(), SEARCH),
+        ];
+        let filters = filters.join(" AND ");
         let sql = format!(
             "SELECT {COLUMNS} FROM session \
-             WHERE millis IS NOT NULL AND {here} AND (millis, id) < (?2, ?3) \
-             ORDER BY millis DESC, id DESC LIMIT ?4"
+             WHERE millis IS NOT NULL AND (millis, id) < (?1, ?2) AND {filters} \
+             ORDER BY millis DESC, id DESC LIMIT ?3"
         );
         let limit = query.limit.max(1);
         let (millis, id) = match &query.after {
@@ -124,7 +130,7 @@ impl Database {
             None => (i64::MAX, String::new()),
         };
         let mut statement = self.connection().prepare(&sql)?;
-        let found = params![query.cwd, millis, id, i64::from(limit) + 1];
+        let found = params![millis, id, i64::from(limit) + 1, cwd, title, search];
         let found = statement.query_map(found, content)?;
         let mut found = found.collect::<Result<Vec<Content>>>()?;
         let more = found.len() > limit as usize;
@@ -133,41 +139,7 @@ impl Database {
             millis: last.millis,
             session: last.summary.session,
         });
-        let rows = found.into_iter().map(query::Row::from).collect();
-        Ok(query::Page { rows, next })
+        let rows = found.into_iter().map(|content| content.summary).collect();
+        Ok(Page { rows, next })
     }
-
-    /// The sessions of exactly this title, newest first.
-    pub(crate) fn titled(&self, title: &str, cwd: Option<&str>) -> Result<Vec<SessionId>> {
-        let sql = "SELECT id FROM session \
-             WHERE title = ?1 AND millis IS NOT NULL AND (?2 IS NULL OR cwd = ?2) \
-             ORDER BY millis DESC, id DESC";
-        let mut statement = self.connection().prepare(sql)?;
-        statement.query_map([Some(title), cwd], session)?.collect()
-    }
-
-    /// The sessions with `text` in their title or first prompt, newest first.
-    pub(crate) fn search(&self, text: &str, limit: u32) -> Result<Vec<query::Row>> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM session WHERE millis IS NOT NULL \
-             AND (title LIKE ?1 ESCAPE '\\' OR first_prompt LIKE ?1 ESCAPE '\\') \
-             ORDER BY millis DESC, id DESC LIMIT ?2"
-        );
-        let mut statement = self.connection().prepare(&sql)?;
-        let rows = statement.query_map(params![pattern(text), limit], content)?;
-        rows.map(|row| row.map(query::Row::from)).collect()
-    }
-}
-
-/// The pattern that finds `text` itself anywhere.
-fn pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
-    for letter in text.chars() {
-        if matches!(letter, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(letter);
-    }
-    pattern.push('%');
-    pattern
 }

@@ -1,6 +1,8 @@
 use jiff::Timestamp;
 
-use super::{Recency, When};
+use sessiond_protocol::Recency;
+
+use super::When;
 
 const NOW: &str = "2026-06-01T12:00:00Z";
 

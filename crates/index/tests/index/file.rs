@@ -50,7 +50,7 @@ fn in_a_store_of_a_newer_format_the_list_is_right_and_no_file_is_made() {
 #[test]
 fn whatever_lies_in_its_place_the_list_is_right() {
     type Plant = fn(&Path);
-    let table: [(&str, Plant, bool); 9] = [
+    let table: [(&str, Plant, bool); 10] = [
         ("nothing", |path| fs::remove_file(path).unwrap(), true),
         ("an empty file", |path| fs::write(path, "").unwrap(), true),
         (
@@ -107,13 +107,24 @@ fn whatever_lies_in_its_place_the_list_is_right() {
             false,
         ),
         (
+            "one of an older program",
+            |path| {
+                let sqlite = rusqlite::Connection::open(path).unwrap();
+                sqlite
+                    .execute_batch("UPDATE session SET title = 'x'")
+                    .unwrap();
+                sqlite.pragma_update(None, "user_version", 1).unwrap();
+            },
+            true,
+        ),
+        (
             "one of a newer program",
             |path| {
                 let sqlite = rusqlite::Connection::open(path).unwrap();
                 sqlite
                     .execute_batch("UPDATE session SET title = 'x'")
                     .unwrap();
-                sqlite.pragma_update(None, "user_version", 2).unwrap();
+                sqlite.pragma_update(None, "user_version", 3).unwrap();
             },
             false,
         ),
@@ -134,7 +145,7 @@ fn whatever_lies_in_its_place_the_list_is_right() {
         let index = bench.index();
         assert_eq!(titles(&index), ["one"], "{what}");
         assert_eq!(titles(&index), ["one"], "{what}, again");
-        let expected = if mended { Some((1, 1)) } else { before };
+        let expected = if mended { Some((2, 1)) } else { before };
         assert_eq!(state(), expected, "{what}");
     }
 }

@@ -160,12 +160,19 @@ pub(crate) fn log_dir(store: &Path, session: SessionId) -> PathBuf {
     store.join("sessions").join(session.to_string()).join("log")
 }
 
+/// All sessions that have a text in title or first prompt.
+pub(crate) fn having(text: &str) -> Query {
+    Query {
+        search: Some(text.to_owned()),
+        ..all()
+    }
+}
+
 /// The titles of all sessions, in the order of the list.
 pub(crate) fn titles(index: &Index) -> Vec<String> {
     let page = index.list(&all()).unwrap();
     let rows = page.rows.into_iter();
-    rows.map(|row| row.summary.title.unwrap_or_default())
-        .collect()
+    rows.map(|row| row.title.unwrap_or_default()).collect()
 }
 
 pub(crate) fn all() -> Query {
@@ -187,6 +194,10 @@ fn opened(session: SessionId, cwd: &str) -> Value {
 
 pub(crate) fn titled(title: &str) -> Value {
     json!({ "type": "session.changed", "title": title })
+}
+
+pub(crate) fn forked(parent: SessionId, at: u64) -> Value {
+    json!({ "type": "marker", "marker": "fork", "parent": parent, "at": at })
 }
 
 pub(crate) fn said_by_user(text: &str) -> Value {

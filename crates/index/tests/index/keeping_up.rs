@@ -201,7 +201,7 @@ fn a_session_without_a_row_is_found_by_its_log() {
         "its row is gone, and nothing in the store changed"
     );
     let row = index.find(id(1)).unwrap().unwrap();
-    assert_eq!(row.summary.title.as_deref(), Some("one"));
+    assert_eq!(row.title.as_deref(), Some("one"));
     assert_eq!(index.find(id(7)).unwrap(), None);
 }
 

@@ -1,9 +1,9 @@
 //! Notes: the row of a session without reading its log.
 
 use sessiond_index::{Index, Note};
-use sessiond_protocol::EventFrame;
+use sessiond_protocol::{EventFrame, Recency};
 
-use crate::harness::{Bench, id, said_by_agent, said_by_user, titled, titles};
+use crate::harness::{Bench, forked, having, id, said_by_agent, said_by_user, titled, titles};
 
 const AT: &str = "2026-01-01T00:00:00Z";
 const LATER: &str = "2026-01-01T00:00:09Z";
@@ -49,9 +49,65 @@ fn notes_make_the_row_that_reading_the_log_makes() {
     let noted = index.find(id(1)).unwrap().unwrap();
     index.rebuild(&mut |_| ()).unwrap();
     assert_eq!(index.find(id(1)).unwrap().unwrap(), noted);
-    assert_eq!(noted.summary.title.as_deref(), Some("second"));
-    assert_eq!(noted.summary.updated_at, LATER);
-    assert_eq!(index.search("the prompt", 9).unwrap().len(), 1);
+    assert_eq!(noted.title.as_deref(), Some("second"));
+    assert_eq!(noted.updated_at, LATER);
+    assert_eq!(index.list(&having("the prompt")).unwrap().rows.len(), 1);
+    bench.close(open);
+}
+
+/// LOG-14: the flag goes with the next message, not with the next note.
+#[test]
+fn a_time_that_was_clamped_stays_flagged_until_a_message_gives_another() {
+    let bench = Bench::new();
+    let index = bench.index();
+    let open = bench.open(1, "/w", AT);
+    let future = bench.append(&open, "9000-01-01T00:00:00Z", &[said_by_user("x")]);
+    let renamed = bench.append(&open, AT, &[titled("first")]);
+    let answered = bench.append(&open, LATER, &[said_by_agent("y")]);
+    bench.age();
+    let mut first = header(&bench);
+    first.extend(future);
+    let table = [
+        (note(1, &first), Recency::Clamped),
+        (note(3, &renamed), Recency::Clamped),
+        (note(4, &answered), Recency::Logged),
+    ];
+    for (note, recency) in table {
+        let what = format!("{note:?}");
+        tell(&index, note);
+        let sql = "SELECT clamped FROM session";
+        let clamped: bool = bench.sqlite().query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(clamped, recency == Recency::Clamped, "{what}");
+    }
+    assert_eq!(index.find(id(1)).unwrap().unwrap().updated_at, LATER);
+    bench.close(open);
+}
+
+/// RESUME-9: the same by its log and by notes, of which the last takes it up after its making.
+#[test]
+fn a_fork_was_created_when_it_was_forked_and_has_its_parents_turns() {
+    let bench = Bench::new();
+    let index = bench.index();
+    let open = bench.open(1, "/w", AT);
+    let started = serde_json::json!({
+        "type": "turn.started", "base": 1, "config": {
+            "agent": "script", "version": null, "model": null, "mode": null, "cwd": "/w", "policy": 0,
+        },
+    });
+    let before = bench.append(&open, AT, &[started.clone(), said_by_user("x")]);
+    tell(&index, note(1, &[header(&bench), before].concat()));
+    let after = bench.append(&open, LATER, &[forked(id(9), 3), started]);
+    bench.age();
+    tell(&index, note(4, &after));
+    assert_eq!(has_mark(&bench), Some(true));
+    let noted = index.find(id(1)).unwrap().unwrap();
+    assert_eq!((noted.created_at.as_str(), noted.turns), (LATER, 2));
+    assert_eq!(
+        noted.updated_at, AT,
+        "of the newest message, which is the parent's"
+    );
+    index.rebuild(&mut |_| ()).unwrap();
+    assert_eq!(index.find(id(1)).unwrap().unwrap(), noted);
     bench.close(open);
 }
 
