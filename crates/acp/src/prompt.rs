@@ -22,6 +22,7 @@ impl Face {
         let op = Op::TurnStart {
             input: asked.prompt,
             if_busy: IfBusy::Queue,
+            idempotency_key: None,
         };
         let awaited = Awaited::Prompt {
             id: id.clone(),

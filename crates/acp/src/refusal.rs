@@ -61,6 +61,8 @@ pub(crate) fn from_waist(refused: &WireError, session: &str) -> ErrorObject {
         ErrorCode::AgentUnavailable => AGENT_UNAVAILABLE,
         ErrorCode::Invalid => INVALID_PARAMS,
         ErrorCode::TurnActive
+        | ErrorCode::TurnNotActive
+        | ErrorCode::KeyReused
         | ErrorCode::Refused
         | ErrorCode::Unknown
         | ErrorCode::Protocol

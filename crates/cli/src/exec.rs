@@ -94,6 +94,7 @@ impl Turn {
         let op = Op::TurnStart {
             input: vec![Content::text(start.prompt)],
             if_busy: IfBusy::Reject,
+            idempotency_key: None,
         };
         let Accepted::Turn { turn } = self.call(Some(session), op).await? else {
             return Err(unexpected().into());

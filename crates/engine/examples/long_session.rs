@@ -106,6 +106,7 @@ async fn write(store: &Path, turns: usize, bytes: usize) -> Result<SessionId, Fa
         let op = Op::TurnStart {
             input,
             if_busy: IfBusy::default(),
+            idempotency_key: None,
         };
         client.submit(Some(session), op).await?;
         client.turn_ended().await?;

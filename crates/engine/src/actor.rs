@@ -4,6 +4,7 @@
 mod clients;
 mod failure;
 mod noting;
+mod perform;
 mod running;
 
 use std::{
@@ -17,22 +18,24 @@ use sessiond_log::{
     Durability, Generation, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer,
 };
 use sessiond_protocol::{
-    ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay,
-    RequestId, RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
+    Content, ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, PersistenceState,
+    Receipt, Replay, RequestId, RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
 };
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use crate::{
-    agent::{AgentFactory, FromAgent},
+    agent::{AgentError, AgentFactory, FromAgent},
     audit::{Action, Decision},
-    core::{Cause, ConnId, Core, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent},
+    core::{
+        Cause, ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent,
+    },
     outlet::Outlet,
     record::{log_error, to_record},
     recovered::Recovered,
 };
 use noting::Noting;
-use running::Running;
+use running::{Dropped, Running};
 
 /// Steps whose appends are not acknowledged yet, beyond which nothing more is taken from the agent.
 /// The disk then slows the agent, not the memory.
@@ -105,6 +108,7 @@ enum Append {
 #[derive(Debug)]
 enum Waiter {
     Item(oneshot::Sender<ItemId>),
+    Steers(oneshot::Sender<Vec<Vec<Content>>>),
     Outcome(oneshot::Sender<Outcome>),
     Unit(oneshot::Sender<()>),
 }
@@ -150,13 +154,14 @@ impl Actor {
             standing,
             next_seq,
             since_checkpoint,
+            generation,
             ..
         } = recovered;
         let core = Core::new(
             parts.session,
             parts.cwd.clone(),
             parts.factory.info(),
-            (parts.persistence, standing),
+            (parts.persistence, generation.epoch + 1, standing),
         );
         Self {
             running: Running::default(),
@@ -181,6 +186,7 @@ impl Actor {
             self.turn_of_the_wheel().await;
         }
         self.running.drop_agent();
+        self.running.gone(REAP_LIMIT).await;
         if let Some(writer) = &self.writer {
             // What matters was synced when it was acknowledged; a failure here loses nothing.
             if let Err(error) = writer.shutdown().await {
@@ -194,7 +200,9 @@ impl Actor {
     async fn turn_of_the_wheel(&mut self) {
         let deadline = self.core.deadline().map(|elapsed| self.started + elapsed);
         let behind = self.clients.values().find(|client| client.queue.is_full());
-        let listening = behind.is_none() && self.held.len() < APPENDS_AHEAD;
+        // The end of what was dropped is waited for, not held up.
+        let listening =
+            self.core.is_dropping() || behind.is_none() && self.held.len() < APPENDS_AHEAD;
         tokio::select! {
             biased;
             command = self.parts.inbox.recv() => match command {
@@ -235,6 +243,10 @@ impl Actor {
             FromAgent::Ask(item, body, reply) => {
                 let token = self.wait(Waiter::Outcome(reply));
                 Input::Asked { item, body, token }
+            }
+            FromAgent::TakeSteers(reply) => {
+                let token = self.wait(Waiter::Steers(reply));
+                Input::TakeSteers { token }
             }
             FromAgent::Record(marker, reply) => {
                 let token = self.wait(Waiter::Unit(reply));
@@ -304,10 +316,12 @@ impl Actor {
     }
 
     fn apply(&mut self, step: Step) {
+        let mut never_ran = false;
         for urgent in &step.urgent {
             match urgent {
                 Urgent::CancelAgent => self.running.cancel(),
-                Urgent::DropAgent => self.running.drop_agent(),
+                Urgent::DropAgent => never_ran = self.running.drop_agent() == Dropped::Idle,
+                Urgent::ForgetAgent => self.running.forget(),
                 Urgent::Closing => self.say_closing(),
             }
         }
@@ -321,6 +335,10 @@ impl Actor {
                 ticket,
                 effects: step.then,
             });
+        }
+        if never_ran && self.core.is_stopping() {
+            let message = "the agent was stopped before it began";
+            self.input(Input::AgentDone(Err(AgentError::failed(message))));
         }
     }
 
@@ -381,46 +399,6 @@ impl Actor {
             held.effects
                 .into_iter()
                 .for_each(|effect| self.perform(effect));
-        }
-    }
-
-    fn perform(&mut self, effect: Effect) {
-        let session = self.parts.session;
-        match effect {
-            Effect::Deliver(frame) => {
-                self.noting.heard(&frame);
-                self.deliver(frame);
-            }
-            Effect::Receipt(conn, receipt) => self.with(conn, |client| client.receipt(receipt)),
-            Effect::Request(conn, frame) => self.with(conn, |client| client.request(frame)),
-            Effect::RequestClosed(conn, id) => {
-                self.with(conn, |client| client.request_closed(session, id));
-            }
-            Effect::Refused(conn, error) => self.with(conn, |client| client.error(error)),
-            Effect::StartAgent { prompt } => self.start_agent(prompt),
-            Effect::Started(token, item) => {
-                if let Some(Waiter::Item(reply)) = self.waiters.remove(&token) {
-                    // An agent that was dropped meanwhile does not hear it; its turn is over.
-                    let _gone = reply.send(item);
-                }
-            }
-            Effect::Reply(token, outcome) => {
-                if let Some(Waiter::Outcome(reply)) = self.waiters.remove(&token) {
-                    let _gone = reply.send(outcome);
-                }
-            }
-            Effect::RecordDone(token) => {
-                if let Some(Waiter::Unit(reply)) = self.waiters.remove(&token) {
-                    let _gone = reply.send(());
-                }
-            }
-            Effect::Stop => self.stopping = true,
-        }
-    }
-
-    fn with(&self, conn: ConnId, then: impl FnOnce(&Outlet)) {
-        if let Some(client) = self.clients.get(&conn) {
-            then(client);
         }
     }
 

@@ -1,6 +1,11 @@
 //! The Agent trait: what drives something that thinks, seen from the engine.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    convert::Infallible,
+    fmt,
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use async_trait::async_trait;
 use sessiond_protocol::{
@@ -73,7 +78,8 @@ impl fmt::Debug for HistorySource {
 #[async_trait]
 pub trait Agent: Send + 'static {
     /// Runs a turn to its end. When `context` says cancelled it should return soon: after a grace
-    /// it is dropped where it stands, and opened anew for the next turn.
+    /// it is dropped where it stands, and opened anew for the next turn. It is called again in the
+    /// same turn, with what it did not take of what was added to the turn while it ran.
     ///
     /// # Errors
     /// [`AgentError`] where the turn failed; the session lives on.
@@ -161,13 +167,26 @@ pub(crate) enum FromAgent {
     Emit(Emit),
     CallStarted(Box<ToolCall>, oneshot::Sender<ItemId>),
     Ask(Option<ItemId>, RequestBody, oneshot::Sender<Outcome>),
+    TakeSteers(oneshot::Sender<Vec<Vec<Content>>>),
     Record(Marker, oneshot::Sender<()>),
 }
 
-/// A turn as its agent sees it: emit, ask, record, and see cancellation.
+/// A turn as its agent sees it: emit, ask, record, take what is added, and see cancellation.
 pub struct TurnContext {
     pub(crate) to_session: mpsc::Sender<FromAgent>,
     pub(crate) cancelled: watch::Receiver<bool>,
+    /// Counts what was added to the turn.
+    pub(crate) steered: watch::Receiver<u64>,
+    /// How much of it was taken.
+    pub(crate) taken: AtomicU64,
+    pub(crate) hold: Hold,
+}
+
+/// Something of a turn that runs: the turn does not end before it is dropped (TASK-4).
+#[derive(Debug, Clone)]
+pub struct Hold {
+    /// Never sent on; the receiver sees when the last one is gone.
+    pub(crate) _held: mpsc::Sender<Infallible>,
 }
 
 impl fmt::Debug for TurnContext {
@@ -227,6 +246,41 @@ impl TurnContext {
         let (reply, recorded) = oneshot::channel();
         self.send(FromAgent::Record(marker, reply)).await?;
         recorded.await.map_err(|_| TurnOver)
+    }
+
+    /// Returns once there is something to take that was added to the turn (`turn.steer`).
+    pub async fn steered(&self) {
+        let mut steered = self.steered.clone();
+        let taken = || self.taken.load(Ordering::Acquire);
+        // An error means the session is gone; whoever tries to take then hears of it.
+        let _gone = steered.wait_for(|count| *count != taken()).await;
+    }
+
+    /// Takes what was added to the turn since the last time, in order; mostly nothing. It is part
+    /// of the conversation already. What an agent leaves is its next prompt, in the same turn.
+    ///
+    /// # Errors
+    /// [`TurnOver`]: return at once.
+    pub async fn take_steers(&self) -> Result<Vec<Vec<Content>>, TurnOver> {
+        let known = *self.steered.borrow();
+        let taken = self.taken.load(Ordering::Acquire);
+        if known == taken {
+            return Ok(Vec::new());
+        }
+        let (reply, steers) = oneshot::channel();
+        self.send(FromAgent::TakeSteers(reply)).await?;
+        let steers = steers.await.map_err(|_| TurnOver)?;
+        // More than was known may have come meanwhile; less did where another run of the agent
+        // was told of it.
+        let taken = known.max(taken + steers.len() as u64);
+        self.taken.store(taken, Ordering::Release);
+        Ok(steers)
+    }
+
+    /// Keeps the turn from ending while something runs that outlives a dropped agent, such as a
+    /// process that is being killed: give it to whatever sees the end of that.
+    pub fn hold(&self) -> Hold {
+        self.hold.clone()
     }
 
     /// Whether the turn is being cancelled.

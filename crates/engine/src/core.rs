@@ -2,7 +2,11 @@
 //! and fresh ids are given to it. Nothing here does I/O, so tables of inputs test all of it.
 
 mod asks;
+mod binding;
+mod busy;
 mod close;
+mod digest;
+mod keys;
 mod step;
 mod stream;
 mod title;
@@ -19,6 +23,7 @@ use sessiond_protocol::{
     SessionId, SessionOpened, SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
 };
 
+pub(crate) use binding::Refusal;
 pub(crate) use step::{Cause, ConnId, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent};
 
 use asks::Ask;
@@ -28,6 +33,10 @@ use turns::ActiveTurn;
 /// How long an agent may take to stop by itself before it is dropped. A client that closes its
 /// side waits two seconds for the process to end; this leaves half of that for the rest.
 pub(crate) const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
+
+/// How long the tools of a dropped agent may take to be gone. A guard gives up on a tree that it
+/// cannot kill after five seconds.
+pub(crate) const REAP_LIMIT: Duration = Duration::from_secs(6);
 
 /// Text that was shown is stored at most this much later (LOG-17).
 pub(crate) const PARTIAL_AFTER: Duration = Duration::from_millis(100);
@@ -47,6 +56,8 @@ pub(crate) struct Core {
     cwd: String,
     info: AgentInfo,
     persistence: PersistenceState,
+    /// The epoch that this run's records have.
+    incarnation: u64,
     standing: Standing,
     /// What a dead process, or the parent of a fork, left open: recorded before anything else is (LOG-17, RESUME-6).
     closings: Vec<EventFrame>,
@@ -69,12 +80,13 @@ pub(crate) struct Stepping<'a> {
 }
 
 impl Core {
-    /// A core over a session that stands so; `cwd` is where this run works, `persistence` what it keeps.
+    /// A core over a session that stands so; `cwd` is where this run works, `persistence` what it
+    /// keeps, `incarnation` its lease epoch.
     pub(crate) fn new(
         session: SessionId,
         cwd: String,
         info: AgentInfo,
-        (persistence, mut standing): (PersistenceState, Standing),
+        (persistence, incarnation, mut standing): (PersistenceState, u64, Standing),
     ) -> Self {
         let closings = standing.closings(session);
         standing.let_go();
@@ -83,6 +95,7 @@ impl Core {
             cwd,
             info,
             persistence,
+            incarnation,
             standing,
             closings,
             controller: None,
@@ -102,7 +115,11 @@ impl Core {
             mint,
             step: Step::default(),
         };
+        let policy = stepping.core.standing.policy;
         stepping.take(input);
+        if stepping.core.standing.policy != policy {
+            stepping.reconsider_asks();
+        }
         stepping.step
     }
 
@@ -155,6 +172,16 @@ impl Core {
         self.turn.as_ref().map(|turn| turn.id)
     }
 
+    /// Whether the active turn is being stopped.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.turn.as_ref().is_some_and(ActiveTurn::is_stopping)
+    }
+
+    /// Whether the agent of the active turn was dropped, and what it left is going.
+    pub(crate) fn is_dropping(&self) -> bool {
+        self.turn.as_ref().is_some_and(ActiveTurn::is_dropping)
+    }
+
     /// The turns that have not ended, as clients know them.
     pub(crate) fn open_turns(&self) -> Vec<TurnId> {
         self.active_turn()
@@ -168,9 +195,11 @@ impl Core {
         self.touched && self.turn.is_none() && self.closings.is_empty()
     }
 
-    /// The requests that wait for an answer.
+    /// The requests that wait for an answer, oldest first.
     pub(crate) fn open_requests(&self) -> Vec<RequestId> {
-        self.asks.keys().copied().collect()
+        let mut open: Vec<RequestId> = self.asks.keys().copied().collect();
+        open.sort_unstable();
+        open
     }
 
     /// Goes on with the client of another core, after its log failed.
@@ -221,6 +250,7 @@ impl Stepping<'_> {
             Input::Emitted(emit) => self.emitted(emit),
             Input::CallStarted { call, token } => self.call_started(call, token),
             Input::Asked { item, body, token } => self.asked(item, body, token),
+            Input::TakeSteers { token } => self.take_steers(token),
             Input::Recorded { marker, token } => {
                 self.record(self.turn_id(), None, Event::Marker(marker));
                 self.push(Effect::RecordDone(token));
@@ -248,7 +278,12 @@ impl Stepping<'_> {
 
     fn submitted(&mut self, cause: Cause, op: Op) {
         match op {
-            Op::TurnStart { input, if_busy } => self.turn_start(cause, input, if_busy),
+            Op::TurnStart {
+                input,
+                if_busy,
+                idempotency_key,
+            } => self.turn_start(cause, input, (if_busy, idempotency_key)),
+            Op::TurnSteer { input, turn } => self.turn_steer(cause, input, turn),
             Op::TurnInterrupt { turn, queued } => {
                 self.interrupt(turn, queued);
                 self.accept(&cause, Accepted::Done {});

@@ -32,7 +32,7 @@ mod record;
 mod recovered;
 
 pub use agent::{
-    AGENT_AHEAD, Agent, AgentError, AgentFactory, Emit, HistorySource, Opening, TurnContext,
+    AGENT_AHEAD, Agent, AgentError, AgentFactory, Emit, HistorySource, Hold, Opening, TurnContext,
     TurnOver, TurnReport,
 };
 pub use audit::{Action, Decision};

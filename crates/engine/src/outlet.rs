@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use sessiond_protocol::{
@@ -11,7 +14,7 @@ use sessiond_protocol::{
 };
 use sessiond_wire::OutQueue;
 
-use crate::core::ConnId;
+use crate::core::{ConnId, Refusal};
 
 /// One connection's outbound side, and which session asked which of its open requests: an answer
 /// names only the request.
@@ -20,6 +23,8 @@ pub(crate) struct Outlet {
     pub(crate) conn: ConnId,
     pub(crate) queue: OutQueue<ServerFrame>,
     requests: Arc<Mutex<HashMap<RequestId, SessionId>>>,
+    /// How many answers of this connection were refused.
+    refused: Arc<AtomicU64>,
 }
 
 impl Outlet {
@@ -28,6 +33,7 @@ impl Outlet {
             conn,
             queue,
             requests: Arc::default(),
+            refused: Arc::default(),
         }
     }
 
@@ -47,6 +53,17 @@ impl Outlet {
         self.queue.push(ServerFrame::Error {
             error,
             fatal: false,
+        });
+    }
+
+    /// An answer changed nothing; the client is told, and it is counted (WIRE-7).
+    pub(crate) fn refused(&self, session: Option<SessionId>, why: Refusal) {
+        let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        tracing::warn!(why = why.code(), count, "an answer of a client was refused");
+        let error = why.error();
+        self.error(match session {
+            Some(session) => error.about(session),
+            None => error,
         });
     }
 

@@ -29,6 +29,10 @@ pub enum ErrorCode {
     AgentUnavailable,
     /// A turn is active and the submission did not say to queue (SQEQ-2).
     TurnActive,
+    /// The turn that the submission is about is not the active one.
+    TurnNotActive,
+    /// An idempotency key was used for something else before.
+    KeyReused,
     /// The submission is malformed or its values are not allowed.
     Invalid,
     /// An answer that does not fit the open request (WIRE-8).
@@ -68,7 +72,7 @@ pub struct WireError {
     /// The session meant, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// `turn_active`: the turn that is active.
+    /// `turn_active`, `turn_not_active`: the turn that is active; `key_reused`: the one it stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
     /// `busy`: who holds the session.

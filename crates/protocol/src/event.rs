@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Content, Cursor, Grant, Item, ItemId, ItemKind, Outcome, PersistenceState, RequestBody,
+    Content, Cursor, Grant, Item, ItemId, ItemKind, Keyed, Outcome, PersistenceState, RequestBody,
     RequestId, SessionId, SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
 };
 
@@ -52,6 +52,12 @@ pub enum Event {
     TurnQueued {
         /// The input.
         input: Vec<Content>,
+        /// Where among those that wait.
+        #[serde(default, skip_serializing_if = "Place::is_last")]
+        place: Place,
+        /// The idempotency key it came under.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keyed: Option<Keyed>,
     },
     /// A turn began.
     #[serde(rename = "turn.started")]
@@ -60,6 +66,9 @@ pub enum Event {
         base: Cursor,
         /// What the turn runs with.
         config: TurnConfig,
+        /// The idempotency key it came under, where it did not wait.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keyed: Option<Keyed>,
     },
     /// A turn ended: exactly once, after all else of it (SQEQ-3).
     #[serde(rename = "turn.ended")]
@@ -119,6 +128,9 @@ pub enum Event {
         request: RequestId,
         /// How.
         outcome: Outcome,
+        /// How many answers were refused while it was open (WIRE-8).
+        #[serde(default, skip_serializing_if = "is_zero")]
+        refused: u64,
     },
     /// What the session's context and money stand at.
     #[serde(rename = "usage")]
@@ -208,6 +220,27 @@ impl Event {
             | Event::Damage { .. }
             | Event::Unknown(_) => Persistence::Written,
         }
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Where a turn stands among those that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Behind all others.
+    #[default]
+    Last,
+    /// Before all others: it replaces the active turn.
+    First,
+}
+
+impl Place {
+    fn is_last(&self) -> bool {
+        *self == Place::Last
     }
 }
 
@@ -378,6 +411,11 @@ pub enum Marker {
         version: u32,
         /// The fold of all events before this one.
         standing: Box<Standing>,
+    },
+    /// An idempotency key that input came under which became part of the active turn.
+    Key {
+        /// The key and what it stands for.
+        keyed: Keyed,
     },
     /// The agent's own record: its session id in its own store, or the like.
     Native {

@@ -30,6 +30,7 @@ mod frame;
 mod history;
 mod ids;
 mod item;
+mod key;
 pub mod limits;
 mod op;
 mod request;
@@ -39,7 +40,7 @@ mod summary;
 
 pub use error::{ErrorCode, Holder, WireError};
 pub use event::{
-    Event, EventFrame, Marker, Persistence, SessionChanged, Severity, Stop, Stream, Titler,
+    Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
     TurnConfig, TurnEnded, TurnOutcome, Usage,
 };
 pub use frame::{
@@ -52,6 +53,7 @@ pub use item::{
     Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus, ToolCall,
     ToolContent, ToolKind, ToolStatus,
 };
+pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use op::{
     Accepted, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList, SessionNew, SessionResume,

@@ -9,6 +9,13 @@ pub const FRAME_BYTES: usize = 64 << 20;
 /// Turns that may wait behind the active one. An editor that queues more has lost its user.
 pub const QUEUED_TURNS: usize = 16;
 
+/// Inputs that may wait for the agent of the active turn to take them (`turn.steer`).
+pub const STEERS: usize = 16;
+
+/// Idempotency keys that a session remembers, the newest ones: several times what a client can have
+/// under way, and little enough to stand in every checkpoint.
+pub const IDEMPOTENCY_KEYS: usize = 128;
+
 /// Sessions on a page of a list.
 pub const PAGE_SESSIONS: u32 = 100;
 
@@ -29,6 +36,10 @@ pub struct Limits {
     pub frame_bytes: u64,
     /// [`QUEUED_TURNS`].
     pub queued_turns: u64,
+    /// [`STEERS`].
+    pub steers: u64,
+    /// [`IDEMPOTENCY_KEYS`].
+    pub idempotency_keys: u64,
     /// [`PAGE_SESSIONS`].
     pub page_sessions: u32,
     /// [`PAGE_EVENTS`].
@@ -42,6 +53,8 @@ impl Default for Limits {
         Self {
             frame_bytes: FRAME_BYTES as u64,
             queued_turns: QUEUED_TURNS as u64,
+            steers: STEERS as u64,
+            idempotency_keys: IDEMPOTENCY_KEYS as u64,
             page_sessions: PAGE_SESSIONS,
             page_events: PAGE_EVENTS,
             filter_chars: FILTER_CHARS as u64,

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Content, Cursor, RequestKind, SessionId, SessionView, Summary, TurnId};
+use crate::{
+    Content, Cursor, IdempotencyKey, RequestKind, SessionId, SessionView, Summary, TurnId,
+};
 
 /// What a submission asks for. The session it is about stands beside it, where there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +86,19 @@ pub enum Op {
         /// What to do while another turn is active.
         #[serde(default)]
         if_busy: IfBusy,
+        /// The same key with the same input gets the first receipt again, and nothing is done; with
+        /// other input it is an error. The newest [`crate::limits::IDEMPOTENCY_KEYS`] are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        idempotency_key: Option<IdempotencyKey>,
+    },
+    /// Add to what the active turn was asked; it is refused where none is active.
+    #[serde(rename = "turn.steer")]
+    TurnSteer {
+        /// What the user says.
+        input: Vec<Content>,
+        /// Only this turn; the active one otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnId>,
     },
     /// Stop the active turn (SQEQ-3); with none active nothing happens (SQEQ-4).
     #[serde(rename = "turn.interrupt")]
@@ -196,6 +211,12 @@ pub enum IfBusy {
     Reject,
     /// Wait, in order, at most [`crate::limits::QUEUED_TURNS`].
     Queue,
+    /// Add to what the active turn was asked; the receipt names that turn. Waits where the active
+    /// turn is being stopped.
+    Steer,
+    /// Stop the active turn and begin next, before those that wait. What was to replace it before
+    /// and has not begun ends as cancelled.
+    Replace,
 }
 
 /// What an interrupt does to the turns that wait.
@@ -215,7 +236,7 @@ pub enum Queued {
 pub enum Accepted {
     /// new, resume, fork: the session as it stands.
     Session(Box<SessionView>),
-    /// start: the turn's id.
+    /// start, steer: the turn's id.
     Turn {
         /// The turn.
         turn: TurnId,

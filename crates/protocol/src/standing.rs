@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Content, Cursor, ErrorCode, Event, EventFrame, Finish, ForkPoint, Grant, GrantEffect, Item,
-    ItemId, ItemKind, Marker, Outcome, RequestBody, RequestId, SessionChanged, SessionId,
-    SessionOpened, Start, SubmissionId, Titler, ToolCall, ToolContent, ToolStatus, TurnEnded,
-    TurnId, TurnOutcome, WireError,
+    ItemId, ItemKind, Keyed, KeyedTurn, Marker, Outcome, Place, RequestBody, RequestId,
+    SessionChanged, SessionId, SessionOpened, Start, SubmissionId, Titler, ToolCall, ToolContent,
+    ToolStatus, TurnEnded, TurnId, TurnOutcome, WireError, limits,
 };
 
 /// How [`Standing`] is written down; one more with every change of what it holds or means. A
 /// checkpoint of another is passed over, and the events before it are read instead.
-const FOLD: u32 = 1;
+const FOLD: u32 = 2;
 
 /// An item that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +52,8 @@ pub struct WaitingTurn {
     pub cause: Option<SubmissionId>,
     /// What the user said.
     pub input: Vec<Content>,
+    /// Where it was put.
+    pub place: Place,
 }
 
 /// How a session stands after its newest event.
@@ -81,6 +83,8 @@ pub struct Standing {
     pub active: Option<TurnId>,
     /// The turns that wait, in order.
     pub waiting: Vec<WaitingTurn>,
+    /// The idempotency keys that are known, oldest first; at most [`limits::IDEMPOTENCY_KEYS`].
+    pub keys: Vec<KeyedTurn>,
     /// The items that are open, in the order they began.
     pub open: Vec<OpenItem>,
     /// The requests that are open, in the order they were asked.
@@ -119,18 +123,17 @@ impl Standing {
         match &frame.event {
             Event::SessionOpened(header) => self.opened(header, frame.session, cursor),
             Event::SessionChanged(change) => self.changed(change),
-            Event::TurnQueued { input } => {
-                if let Some(id) = frame.turn {
-                    let cause = frame.cause.clone();
-                    self.waiting.push(WaitingTurn {
-                        id,
-                        cause,
-                        input: input.clone(),
-                    });
-                }
+            Event::TurnQueued {
+                input,
+                place,
+                keyed,
+            } => {
+                self.queued(frame, input, *place);
+                self.keyed(frame.turn, keyed.as_ref());
             }
-            Event::TurnStarted { .. } => {
+            Event::TurnStarted { keyed, .. } => {
                 self.active = frame.turn;
+                self.keyed(frame.turn, keyed.as_ref());
                 self.waiting
                     .retain(|waiting| Some(waiting.id) != frame.turn);
             }
@@ -166,6 +169,7 @@ impl Standing {
                 self.grants.push(grant.clone());
                 self.policy += 1;
             }
+            Event::Marker(Marker::Key { keyed }) => self.keyed(frame.turn, Some(keyed)),
             Event::Marker(Marker::Fork { parent, at }) => {
                 self.forked(ForkPoint {
                     session: *parent,
@@ -187,6 +191,32 @@ impl Standing {
             | Event::Notice { .. }
             | Event::Damage { .. }
             | Event::Unknown(_) => {}
+        }
+    }
+
+    fn queued(&mut self, frame: &EventFrame, input: &[Content], place: Place) {
+        let Some(id) = frame.turn else { return };
+        let at = match place {
+            Place::Last => self.waiting.len(),
+            Place::First => 0,
+        };
+        let (cause, input) = (frame.cause.clone(), input.to_vec());
+        self.waiting.insert(
+            at,
+            WaitingTurn {
+                id,
+                cause,
+                input,
+                place,
+            },
+        );
+    }
+
+    fn keyed(&mut self, turn: Option<TurnId>, keyed: Option<&Keyed>) {
+        if let (Some(turn), Some(keyed)) = (turn, keyed.cloned()) {
+            self.keys.push(KeyedTurn { keyed, turn });
+            let known = self.keys.len().saturating_sub(limits::IDEMPOTENCY_KEYS);
+            self.keys.drain(..known);
         }
     }
 
@@ -212,10 +242,11 @@ impl Standing {
         }
     }
 
-    /// History is content, not authority: what the parent's user allowed, and the mode the parent
-    /// had come to, stay the parent's (RESUME-8, RESUME-9, RESUME-18).
+    /// History is content, not authority: what the parent's user allowed, the mode the parent had
+    /// come to, and what was submitted to it stay the parent's (RESUME-8, RESUME-9, RESUME-18).
     fn forked(&mut self, point: ForkPoint) {
         self.grants.clear();
+        self.keys.clear();
         self.policy += 1;
         if let Some(header) = &mut self.header {
             header.start = Start::Forked;
@@ -316,6 +347,7 @@ impl Standing {
             let event = Event::RequestClosed {
                 request: request.id,
                 outcome: Outcome::Cancelled,
+                refused: 0,
             };
             push(request.turn, request.item, event);
         }

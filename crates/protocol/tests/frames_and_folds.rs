@@ -51,6 +51,7 @@ fn started(cursor: u64) -> EventFrame {
         Event::TurnStarted {
             base: Cursor(1),
             config,
+            keyed: None,
         },
     )
 }

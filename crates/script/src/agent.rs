@@ -1,6 +1,6 @@
 //! The agent: what the engine opens, and how a turn goes through its steps.
 
-use std::path::PathBuf;
+use std::{collections::VecDeque, path::PathBuf};
 
 use async_trait::async_trait;
 use sessiond_engine::{Agent, AgentError, AgentFactory, Emit, Opening, TurnContext, TurnReport};
@@ -107,14 +107,15 @@ impl Agent for Script {
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError> {
         let mut stage = Stage::new(context, &self.cwd, &self.supervisor);
-        let steps = parse::prompt(&prompt);
+        let mut steps = VecDeque::from(parse::prompt(&prompt));
         if steps.is_empty() {
             stage.say("The prompt has no text.").await?;
         }
-        for step in &steps {
-            if let Flow::End(stop) = perform(&mut stage, step).await? {
+        while let Some(step) = steps.pop_front() {
+            if let Flow::End(stop) = perform(&mut stage, &step).await? {
                 return Ok(stage.report(stop));
             }
+            steps.extend(stage.steered().await?);
         }
         Ok(stage.report(Stop::EndTurn))
     }

@@ -1,7 +1,7 @@
 //! A tool call, from its announcement to its one end.
 
 use serde_json::{Value, json};
-use sessiond_engine::{Emit, TurnContext, TurnOver};
+use sessiond_engine::{Emit, Hold, TurnContext, TurnOver};
 use sessiond_protocol::{
     ItemId, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, ToolCall,
     ToolContent, ToolStatus,
@@ -90,6 +90,11 @@ impl<'a> Call<'a> {
         self.context
             .emit(Emit::CallOutput(self.item, text.to_owned()))
             .await
+    }
+
+    /// Keeps the turn from ending, for what outlives this call when the agent is dropped.
+    pub(crate) fn hold(&self) -> Hold {
+        self.context.hold()
     }
 
     /// Returns once the turn is being cancelled.

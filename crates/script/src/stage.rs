@@ -9,6 +9,9 @@ use sessiond_engine::{Emit, TurnContext, TurnOver, TurnReport};
 use sessiond_protocol::{Stop, Usage};
 use sessiond_wire::process::SupervisorExe;
 
+use crate::parse;
+use crate::step::Step;
+
 /// What the steps of one turn share.
 pub(crate) struct Stage<'a> {
     /// The turn, as the engine shows it.
@@ -75,6 +78,15 @@ impl<'a> Stage<'a> {
     /// Notes that something else than text follows.
     pub(crate) fn end_message(&mut self) {
         self.in_message = false;
+    }
+
+    /// The steps that were added to the turn since the last time (`turn.steer`).
+    pub(crate) async fn steered(&self) -> Result<Vec<Step>, TurnOver> {
+        let steers = self.context.take_steers().await?;
+        Ok(steers
+            .iter()
+            .flat_map(|blocks| parse::prompt(blocks))
+            .collect())
     }
 
     /// Waits; wakes at once when the turn is being cancelled (SQEQ-4).

@@ -361,6 +361,8 @@ async fn what_a_client_has_no_use_for_is_not_replayed() {
         None,
         Event::TurnQueued {
             input: vec![Content::text("hi")],
+            place: Default::default(),
+            keyed: None,
         },
     );
     stage.happen(Some(item(1)), ended_item(message("")));

@@ -378,7 +378,7 @@ async fn prompts_are_submitted_to_be_queued_and_refused_as_the_engine_says() {
         .await;
     let start = stage.submitted().await;
     assert_eq!(start.session, Some(session()));
-    let Op::TurnStart { input, if_busy } = &start.op else {
+    let Op::TurnStart { input, if_busy, .. } = &start.op else {
         panic!("no turn")
     };
     assert_eq!(*if_busy, IfBusy::Queue);

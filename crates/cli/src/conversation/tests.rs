@@ -45,6 +45,7 @@ fn open_turn() -> Vec<EventFrame> {
             Event::TurnStarted {
                 base: Cursor(1),
                 config,
+                keyed: None,
             },
         ),
         (

@@ -10,7 +10,7 @@ use sessiond_protocol::{
 
 use super::Actor;
 use crate::{
-    core::{Core, Effect},
+    core::{Core, Effect, REAP_LIMIT},
     record::log_error,
     recovered::Recovered,
 };
@@ -24,6 +24,7 @@ impl Actor {
         let error = log_error(error).about(self.parts.session);
         self.running.drop_agent();
         self.waiters.clear();
+        self.running.gone(REAP_LIMIT).await;
         self.writer = None;
         let mut failed: BTreeSet<TurnId> = self.core.open_turns().into_iter().collect();
         for effect in std::mem::take(&mut self.held)
@@ -35,7 +36,9 @@ impl Actor {
                     let result = Verdict::Error(error.clone());
                     self.with(conn, |client| client.receipt(Receipt { id, result }));
                 }
-                Effect::Refused(conn, refused) => self.with(conn, |client| client.error(refused)),
+                Effect::Refused(conn, why) => {
+                    self.with(conn, |client| client.refused(Some(self.parts.session), why));
+                }
                 Effect::RequestClosed(conn, id) => {
                     self.with(conn, |client| client.request_closed(self.parts.session, id));
                 }
@@ -52,6 +55,8 @@ impl Actor {
                 | Effect::StartAgent { .. }
                 | Effect::Started(..)
                 | Effect::Reply(..)
+                | Effect::Steered
+                | Effect::Steers(..)
                 | Effect::RecordDone(_)
                 | Effect::Stop => {}
             }
@@ -81,13 +86,13 @@ impl Actor {
         };
         self.noting.start_over(recovered.next_seq);
         self.since_checkpoint = recovered.since_checkpoint;
-        let standing = recovered.standing;
+        let (epoch, standing) = (recovered.generation.epoch + 1, recovered.standing);
         if standing.header.is_none() {
             self.stopping = true;
             return;
         }
         let (cwd, info) = (self.parts.cwd.clone(), self.parts.factory.info());
-        let stands = (self.parts.persistence, standing);
+        let stands = (self.parts.persistence, epoch, standing);
         let fresh = Core::new(self.parts.session, cwd, info, stands);
         let old = std::mem::replace(&mut self.core, fresh);
         self.core.take_controller_from(old);

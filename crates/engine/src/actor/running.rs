@@ -1,8 +1,8 @@
 //! The agent of a session and the turn it runs.
 
-use std::future::pending;
+use std::{convert::Infallible, future::pending, sync::atomic::AtomicU64, time::Duration};
 
-use sessiond_protocol::Content;
+use sessiond_protocol::{Content, TurnId};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
@@ -11,7 +11,8 @@ use tokio::{
 use super::Actor;
 use crate::{
     agent::{
-        AGENT_AHEAD, Agent, AgentError, FromAgent, HistorySource, Opening, TurnContext, TurnReport,
+        AGENT_AHEAD, Agent, AgentError, FromAgent, HistorySource, Hold, Opening, TurnContext,
+        TurnReport,
     },
     catalog::history,
 };
@@ -27,7 +28,12 @@ pub(super) struct Running {
 struct Turn {
     messages: mpsc::Receiver<FromAgent>,
     cancel: watch::Sender<bool>,
+    steered: watch::Sender<u64>,
     task: JoinHandle<End>,
+    /// What the task came to, while something of the turn still runs.
+    result: Option<Result<TurnReport, AgentError>>,
+    /// Ends with the last [`Hold`].
+    held: mpsc::Receiver<Infallible>,
 }
 
 /// How a turn's task ends: with the agent, where it is still good, and the turn's result.
@@ -41,8 +47,8 @@ pub(super) enum Message {
 }
 
 impl Running {
-    /// The next thing the agent says; its end comes after all that it said. Loses nothing when
-    /// dropped while it waits.
+    /// The next thing the agent says; its end comes after all that it said, and when nothing that
+    /// it started runs any more (TASK-4). Loses nothing when dropped while it waits.
     pub(super) async fn recv(&mut self) -> Message {
         let Some(turn) = &mut self.turn else {
             return pending().await;
@@ -50,16 +56,24 @@ impl Running {
         if let Some(said) = turn.messages.recv().await {
             return Message::Said(said);
         }
-        // The context is gone, so the task is at its end.
-        let result = (&mut turn.task).await;
-        self.turn = None;
-        match result {
-            Ok((agent, result)) => {
-                self.idle = agent;
-                Message::Done(result)
-            }
-            Err(_) => Message::Done(Err(AgentError::failed("the agent broke down"))),
+        if turn.result.is_none() {
+            // The context is gone, so the task is at its end.
+            let result = match (&mut turn.task).await {
+                Ok((agent, result)) => {
+                    self.idle = agent;
+                    result
+                }
+                Err(error) if error.is_cancelled() => {
+                    Err(AgentError::failed("the agent was stopped"))
+                }
+                Err(_) => Err(AgentError::failed("the agent broke down")),
+            };
+            turn.result = Some(result);
         }
+        while turn.held.recv().await.is_some() {}
+        let result = turn.result.take();
+        self.turn = None;
+        Message::Done(result.unwrap_or_else(|| Err(AgentError::failed("the agent broke down"))))
     }
 
     /// What is there already.
@@ -73,22 +87,72 @@ impl Running {
         }
     }
 
-    /// Drops the agent where it stands; the next turn opens it anew.
-    pub(super) fn drop_agent(&mut self) {
-        self.idle = None;
-        if let Some(turn) = self.turn.take() {
-            turn.task.abort();
+    /// Lets the agent know that there is something for it to take.
+    pub(super) fn steered(&self) {
+        if let Some(turn) = &self.turn {
+            turn.steered.send_modify(|count| *count += 1);
         }
+    }
+
+    /// Drops the agent where it stands; the next turn opens it anew. Whether there was a turn, whose
+    /// end [`Running::recv`] still tells.
+    pub(super) fn drop_agent(&mut self) -> Dropped {
+        self.idle = None;
+        match &self.turn {
+            Some(turn) => {
+                turn.task.abort();
+                Dropped::Ending
+            }
+            None => Dropped::Idle,
+        }
+    }
+
+    /// Waits until nothing runs of the turn whose agent was dropped, at most so long, and forgets it.
+    pub(super) async fn gone(&mut self, limit: Duration) {
+        let ending = async {
+            while self.turn.is_some() {
+                self.recv().await;
+            }
+        };
+        if tokio::time::timeout(limit, ending).await.is_err() {
+            tracing::warn!("something of a turn still runs after its agent was dropped");
+        }
+        self.forget();
+    }
+
+    /// Waits no longer for the end of what was dropped.
+    pub(super) fn forget(&mut self) {
+        self.idle = None;
+        self.turn = None;
     }
 }
 
+/// What there was to be dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dropped {
+    /// No turn.
+    Idle,
+    /// A turn that comes to its end now.
+    Ending,
+}
+
 impl Actor {
-    pub(super) fn start_agent(&mut self, prompt: Vec<Content>) {
+    /// Starts the agent on a turn, unless the turn has ended while its record was being stored.
+    pub(super) fn start_agent(&mut self, turn: TurnId, prompt: Vec<Content>) {
+        if self.core.active_turn() != Some(turn) {
+            return;
+        }
         let (to_session, messages) = mpsc::channel(AGENT_AHEAD);
-        let (cancel, cancelled) = watch::channel(false);
+        // A cancel may come before the first event (SQEQ-4).
+        let (cancel, cancelled) = watch::channel(self.core.is_stopping());
+        let (steered_to, steered) = watch::channel(0);
+        let (hold, held) = mpsc::channel(1);
         let context = TurnContext {
             to_session,
             cancelled,
+            steered,
+            taken: AtomicU64::new(0),
+            hold: Hold { _held: hold },
         };
         let idle = self.running.idle.take();
         let factory = self.parts.factory.clone();
@@ -112,7 +176,10 @@ impl Actor {
         self.running.turn = Some(Turn {
             messages,
             cancel,
+            steered: steered_to,
             task,
+            result: None,
+            held,
         });
     }
 

@@ -2,11 +2,14 @@
 //! if it fits the open request (WIRE-8).
 
 use sessiond_protocol::{
-    ErrorCode, Event, Grant, GrantEffect, ItemId, Marker, ModePolicy, Outcome, Permission,
-    PermissionKind, RequestBody, RequestFrame, RequestId, RequestKind, TerminalOp, WireError,
+    Event, Grant, GrantEffect, ItemId, Marker, ModePolicy, Outcome, Permission, PermissionKind,
+    RequestBody, RequestFrame, RequestId, RequestKind, TerminalOp, TurnId,
 };
 
-use super::{ConnId, Effect, Stepping, Token};
+use super::{
+    ConnId, Effect, Stepping, Token,
+    binding::{Binding, Refusal},
+};
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -14,7 +17,12 @@ pub(super) struct Ask {
     token: Token,
     body: RequestBody,
     item: Option<ItemId>,
+    /// The connection that was asked.
+    conn: ConnId,
+    /// Digest of all that an answer is bound to.
     digest: String,
+    /// How many answers were refused.
+    refused: u64,
 }
 
 impl Stepping<'_> {
@@ -27,7 +35,7 @@ impl Stepping<'_> {
         };
         self.end_message(super::stream::MessageEnd::Whole);
         let id = self.mint.request();
-        let digest = digest(&body);
+        let digest = self.binding((conn, id), (turn, item), &body).digest();
         if body.is_durable() {
             // All that was shown before the question is durable with it (LOG-17).
             let (body, digest) = (body.clone(), digest.clone());
@@ -51,15 +59,56 @@ impl Stepping<'_> {
             digest: digest.clone(),
         };
         self.push(Effect::Request(conn, frame));
-        self.core.asks.insert(
-            id,
-            Ask {
-                token,
-                body,
-                item,
-                digest,
-            },
-        );
+        let ask = Ask {
+            token,
+            body,
+            item,
+            conn,
+            digest,
+            refused: 0,
+        };
+        self.core.asks.insert(id, ask);
+    }
+
+    fn binding<'a>(
+        &self,
+        (connection, request): (ConnId, RequestId),
+        (turn, item): (TurnId, Option<ItemId>),
+        payload: &'a RequestBody,
+    ) -> Binding<'a> {
+        Binding {
+            session: self.core.session,
+            incarnation: self.core.incarnation,
+            connection: connection.0,
+            request,
+            turn,
+            item,
+            policy: self.core.standing.policy,
+            payload,
+        }
+    }
+
+    /// An authorisation that was asked for under another policy would be none (WIRE-8): what the
+    /// policy decides now is settled so, the rest is asked anew. What is no authorisation may be
+    /// done already, and is not asked twice.
+    pub(super) fn reconsider_asks(&mut self) {
+        for request in self.core.open_requests() {
+            let Some(ask) = self.core.asks.remove(&request) else {
+                continue;
+            };
+            if !matches!(ask.body, RequestBody::Permission(_)) {
+                self.core.asks.insert(request, ask);
+                continue;
+            }
+            match self.settled_without_asking(&ask.body) {
+                Some(outcome) => self.settle(request, ask, outcome),
+                None => {
+                    let (item, body, token) = (ask.item, ask.body.clone(), ask.token);
+                    self.close_ask(request, &ask, Outcome::Cancelled);
+                    self.asked(item, body, token);
+                }
+            }
+        }
     }
 
     fn settled_without_asking(&self, body: &RequestBody) -> Option<Outcome> {
@@ -117,18 +166,19 @@ impl Stepping<'_> {
         given_digest: &str,
         outcome: Outcome,
     ) {
-        let controls = self.controller_conn() == Some(conn);
-        let ask = self.core.asks.get(&request);
-        let refusal = match ask {
-            _ if !controls => Some("only the controlling client answers requests"),
-            None => Some("no such request is open; it was answered, cancelled or never asked"),
-            Some(ask) if ask.digest != given_digest => Some("the digest is of another payload"),
-            Some(ask) if !fits(&ask.body, &outcome) => Some("the answer was not offered"),
+        let ask = self.core.asks.get_mut(&request);
+        let refusal = match &ask {
+            None => Some(Refusal::Late),
+            Some(ask) if ask.conn != conn => Some(Refusal::Foreign),
+            Some(ask) if ask.digest != given_digest => Some(Refusal::Altered),
+            Some(ask) if !fits(&ask.body, &outcome) => Some(Refusal::Misfit),
             Some(_) => None,
         };
-        if let Some(message) = refusal {
-            let error = WireError::new(ErrorCode::Refused, message).about(self.core.session);
-            return self.push(Effect::Refused(conn, error));
+        if let Some(refusal) = refusal {
+            if let Some(ask) = ask {
+                ask.refused += 1;
+            }
+            return self.push(Effect::Refused(conn, refusal));
         }
         let Some(ask) = self.core.asks.remove(&request) else {
             return;
@@ -138,27 +188,32 @@ impl Stepping<'_> {
 
     fn settle(&mut self, request: RequestId, ask: Ask, outcome: Outcome) {
         let turn = self.turn_id();
-        if ask.body.is_durable() {
-            let outcome = outcome.clone();
-            self.record(turn, ask.item, Event::RequestClosed { request, outcome });
-        }
+        self.close_ask(request, &ask, outcome.clone());
         if let (RequestBody::Permission(permission), Outcome::Selected { option }) =
             (&ask.body, &outcome)
             && let Some(grant) = grant_of(permission, option)
         {
             self.record(turn, None, Event::Marker(Marker::Grant { grant }));
         }
-        if let Some(conn) = self.controller_conn() {
-            self.push(Effect::RequestClosed(conn, request));
-        }
         self.push(Effect::Reply(ask.token, outcome));
+    }
+
+    /// Records how a request ended, and tells whom it was asked. The agent still waits.
+    fn close_ask(&mut self, request: RequestId, ask: &Ask, outcome: Outcome) {
+        if ask.body.is_durable() {
+            let closed = Event::RequestClosed {
+                request,
+                outcome,
+                refused: ask.refused,
+            };
+            self.record(self.turn_id(), ask.item, closed);
+        }
+        self.push(Effect::RequestClosed(ask.conn, request));
     }
 
     /// Closes what is open because nobody will answer it any more.
     pub(super) fn settle_all_asks(&mut self) {
-        let mut open: Vec<RequestId> = self.core.asks.keys().copied().collect();
-        open.sort_unstable();
-        for request in open {
+        for request in self.core.open_requests() {
             let Some(ask) = self.core.asks.remove(&request) else {
                 continue;
             };
@@ -219,14 +274,4 @@ fn grant_of(permission: &Permission, option: &str) -> Option<Grant> {
         pattern,
         effect,
     })
-}
-
-/// Digest of a payload: it binds an answer to exactly what was asked.
-fn digest(body: &RequestBody) -> String {
-    let text = serde_json::to_vec(body).unwrap_or_default();
-    blake3::hash(&text)
-        .to_hex()
-        .get(..32)
-        .unwrap_or_default()
-        .to_owned()
 }

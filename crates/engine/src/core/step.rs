@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use sessiond_protocol::{
     Content, EventFrame, ItemId, Marker, OnDisconnect, Op, Outcome, Receipt, RequestBody,
-    RequestFrame, RequestId, RequestKind, SessionOpened, SubmissionId, ToolCall, TurnId, WireError,
+    RequestFrame, RequestId, RequestKind, SessionOpened, SubmissionId, ToolCall, TurnId,
 };
 
+use super::Refusal;
 use crate::agent::{AgentError, Emit, TurnReport};
 
 /// A connection, as the core names it.
@@ -74,6 +75,10 @@ pub(crate) enum Input {
         body: RequestBody,
         token: Token,
     },
+    /// The agent takes what was added to its turn.
+    TakeSteers {
+        token: Token,
+    },
     Recorded {
         marker: Marker,
         token: Token,
@@ -110,7 +115,10 @@ pub(crate) enum Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgent {
     CancelAgent,
+    /// The agent is dropped; [`Input::AgentDone`] follows when nothing of it is left.
     DropAgent,
+    /// The end of the agent is not waited for any longer.
+    ForgetAgent,
     /// The session will be let go within moments: whoever wants it may wait for it.
     Closing,
 }
@@ -122,8 +130,14 @@ pub(crate) enum Effect {
     Receipt(ConnId, Receipt),
     Request(ConnId, RequestFrame),
     RequestClosed(ConnId, RequestId),
-    Refused(ConnId, WireError),
-    StartAgent { prompt: Vec<Content> },
+    Refused(ConnId, Refusal),
+    StartAgent {
+        turn: TurnId,
+        prompt: Vec<Content>,
+    },
+    /// There is something for the agent to take.
+    Steered,
+    Steers(Token, Vec<Vec<Content>>),
     Started(Token, ItemId),
     Reply(Token, Outcome),
     RecordDone(Token),

@@ -2,8 +2,12 @@
 
 mod asks;
 mod bench;
+mod busy;
 mod checkpoint;
+mod fixture;
 mod fork;
+mod keys;
+mod ops;
 mod recovery;
 mod relocate;
 mod stream;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Content, ErrorCode, Event, EventFrame, IfBusy, Item, ItemKind, Queued, SessionId,
-    Stop, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome,
-    WaitingTurn, WireError, limits, prompt_item,
+    Content, Event, EventFrame, Item, ItemKind, Keyed, Queued, SessionId, Stop, SubmissionId,
+    Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome, Usage, WaitingTurn, WireError,
+    prompt_item,
 };
 
 use super::{
-    Cause, Effect, INTERRUPT_GRACE, Stepping, Urgent,
+    Effect, INTERRUPT_GRACE, REAP_LIMIT, Stepping, Urgent,
     stream::{Growing, MessageEnd, ephemeral, text_started},
 };
 use crate::agent::{AgentError, TurnReport};
@@ -24,6 +24,10 @@ pub(super) struct ActiveTurn {
     pub(super) message: Option<Growing>,
     /// The tool output that streams.
     pub(super) outputs: Vec<Growing>,
+    /// What was added to the turn and the agent has not taken.
+    pub(super) steers: Vec<Vec<Content>>,
+    /// What was used before the agent was started again for input it had not taken.
+    used: Option<Usage>,
 }
 
 /// How far the active turn is.
@@ -32,6 +36,10 @@ pub(super) enum Phase {
     Running,
     /// The agent was told to stop; at the deadline it is dropped.
     Cancelling {
+        deadline: Duration,
+    },
+    /// The agent was dropped, its tools are being killed; at the deadline they are left.
+    Dropped {
         deadline: Duration,
     },
 }
@@ -45,9 +53,17 @@ impl ActiveTurn {
             .filter_map(Growing::deadline);
         let cancelling = match self.phase {
             Phase::Running => None,
-            Phase::Cancelling { deadline } => Some(deadline),
+            Phase::Cancelling { deadline } | Phase::Dropped { deadline } => Some(deadline),
         };
         growing.chain(cancelling).min()
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.phase != Phase::Running
+    }
+
+    pub(super) fn is_dropping(&self) -> bool {
+        matches!(self.phase, Phase::Dropped { .. })
     }
 
     /// What is in flight, for a client that attaches now.
@@ -65,62 +81,21 @@ impl ActiveTurn {
 }
 
 impl Stepping<'_> {
-    pub(super) fn turn_start(&mut self, cause: Cause, input: Vec<Content>, if_busy: IfBusy) {
-        if self.core.closing.is_some() {
-            let error = WireError::new(ErrorCode::NotFound, "the session is being closed");
-            return self.reject(&cause, error);
-        }
-        if input.is_empty() {
-            let error = WireError::new(ErrorCode::Invalid, "a turn needs input");
-            return self.reject(&cause, error);
-        }
-        let Some(active) = self.turn_id() else {
-            let turn = self.mint.turn();
-            self.accept(&cause, Accepted::Turn { turn });
-            return self.begin(turn, Some(cause.id), input);
-        };
-        match if_busy {
-            IfBusy::Reject => {
-                let message = "a turn is active; interrupt it, or submit with if_busy queue";
-                let mut error = WireError::new(ErrorCode::TurnActive, message);
-                error.turn = Some(active);
-                self.reject(&cause, error);
-            }
-            IfBusy::Queue if self.core.standing.waiting.len() >= limits::QUEUED_TURNS => {
-                let message = format!("{} prompts wait already", limits::QUEUED_TURNS);
-                self.reject(&cause, WireError::new(ErrorCode::QueueFull, message));
-            }
-            IfBusy::Queue => self.queue(cause, input),
-        }
-    }
-
-    fn queue(&mut self, cause: Cause, input: Vec<Content>) {
-        let turn = self.mint.turn();
-        self.accept(&cause, Accepted::Turn { turn });
-        let event = Event::TurnQueued { input };
-        let session = self.core.session;
-        let (turn, cause) = (Some(turn), Some(cause.id));
-        let frame = EventFrame {
-            session,
-            cursor: None,
-            turn,
-            item: None,
-            cause,
-            at: None,
-            event,
-        };
-        self.append(frame);
-    }
-
-    fn begin(&mut self, id: TurnId, cause: Option<SubmissionId>, input: Vec<Content>) {
-        let phase = Phase::Running;
-        let (message, outputs) = (None, Vec::new());
+    /// Begins a turn; `keyed` where nothing has recorded its key yet.
+    pub(super) fn begin(
+        &mut self,
+        (id, cause): (TurnId, Option<SubmissionId>),
+        input: Vec<Content>,
+        keyed: Option<Keyed>,
+    ) {
         self.core.turn = Some(ActiveTurn {
             id,
             cause,
-            phase,
-            message,
-            outputs,
+            phase: Phase::Running,
+            message: None,
+            outputs: Vec::new(),
+            steers: Vec::new(),
+            used: None,
         });
         let standing = &self.core.standing;
         let config = TurnConfig {
@@ -132,12 +107,20 @@ impl Stepping<'_> {
             policy: standing.policy,
         };
         let base = standing.base;
-        self.record(Some(id), None, Event::TurnStarted { base, config });
+        let started = Event::TurnStarted {
+            base,
+            config,
+            keyed,
+        };
+        self.record(Some(id), None, started);
         self.prompt(id, input.clone());
         if let Some(text) = input.iter().find_map(Content::as_text) {
             self.title(text, Titler::Prompt);
         }
-        self.push(Effect::StartAgent { prompt: input });
+        self.push(Effect::StartAgent {
+            turn: id,
+            prompt: input,
+        });
     }
 
     fn prompt(&mut self, turn: TurnId, content: Vec<Content>) {
@@ -150,8 +133,7 @@ impl Stepping<'_> {
     }
 
     pub(super) fn is_cancelling(&self) -> bool {
-        let phase = self.core.turn.as_ref().map(|turn| turn.phase);
-        matches!(phase, Some(Phase::Cancelling { .. }))
+        self.core.is_stopping()
     }
 
     /// Stops a turn; doing it twice, or with nothing to stop, changes nothing (SQEQ-4).
@@ -178,34 +160,60 @@ impl Stepping<'_> {
         }
     }
 
+    /// The second phase of an interrupt (TASK-4): the agent is dropped, and its turn ends when the
+    /// last of its tools is gone, or with an unknown outcome when that takes too long.
     pub(super) fn drop_if_overdue(&mut self) {
-        let phase = self.core.turn.as_ref().map(|turn| turn.phase);
-        if let Some(Phase::Cancelling { deadline }) = phase
-            && deadline <= self.now.elapsed
-        {
-            self.step.urgent.push(Urgent::DropAgent);
-            self.agent_done(Err(AgentError::failed("the agent did not stop in time")));
+        let now = self.now.elapsed;
+        let Some(active) = &mut self.core.turn else {
+            return;
+        };
+        match active.phase {
+            Phase::Cancelling { deadline } if deadline <= now => {
+                let deadline = now + REAP_LIMIT;
+                active.phase = Phase::Dropped { deadline };
+                self.step.urgent.push(Urgent::DropAgent);
+            }
+            Phase::Dropped { deadline } if deadline <= now => {
+                self.step.urgent.push(Urgent::ForgetAgent);
+                self.end_open_calls(
+                    ToolStatus::Unknown,
+                    "Outcome unknown: it could not be stopped in time.",
+                );
+                self.agent_done(Err(AgentError::failed("the agent did not stop in time")));
+            }
+            Phase::Running | Phase::Cancelling { .. } | Phase::Dropped { .. } => {}
         }
     }
 
     pub(super) fn agent_done(&mut self, result: Result<TurnReport, AgentError>) {
-        if self.core.turn.is_none() {
+        let Some(active) = &mut self.core.turn else {
             return;
-        }
+        };
+        let used = active.used.take();
         let cancelled = self.is_cancelling();
         let (outcome, stop, usage, error) = match result {
             _ if cancelled => (TurnOutcome::Cancelled, None, None, None),
-            Ok(report) => (
-                TurnOutcome::Completed,
-                Some(report.stop),
-                report.usage,
-                None,
-            ),
+            Ok(report) => {
+                let usage = in_all(used, report.usage);
+                if self.go_on(usage) {
+                    return;
+                }
+                (TurnOutcome::Completed, Some(report.stop), usage, None)
+            }
             Err(failure) => {
                 let error = WireError::new(failure.code, failure.message);
                 (TurnOutcome::Failed, None, None, Some(error))
             }
         };
+        self.wind_up(outcome);
+        self.end_turn(outcome, stop, usage, error);
+        self.end_doomed();
+        self.begin_next();
+        self.stop_if_done();
+    }
+
+    /// Closes what the agent has left open.
+    fn wind_up(&mut self, outcome: TurnOutcome) {
         let (end, status, why) = match outcome {
             TurnOutcome::Completed => (
                 MessageEnd::Whole,
@@ -226,17 +234,33 @@ impl Stepping<'_> {
         self.end_message(end);
         self.settle_all_asks();
         self.end_open_calls(status, why);
-        self.end_turn(outcome, stop, usage, error);
-        self.end_doomed();
-        self.begin_next();
-        self.stop_if_done();
+    }
+
+    /// Whether the turn goes on: input that was accepted while the agent was coming to its end, and
+    /// that it did not take, is not lost.
+    fn go_on(&mut self, used: Option<Usage>) -> bool {
+        let Some(active) = &mut self.core.turn else {
+            return false;
+        };
+        let prompt: Vec<Content> = std::mem::take(&mut active.steers)
+            .into_iter()
+            .flatten()
+            .collect();
+        if prompt.is_empty() {
+            return false;
+        }
+        active.used = used;
+        let turn = active.id;
+        self.wind_up(TurnOutcome::Completed);
+        self.push(Effect::StartAgent { turn, prompt });
+        true
     }
 
     fn end_turn(
         &mut self,
         outcome: TurnOutcome,
         stop: Option<Stop>,
-        usage: Option<sessiond_protocol::Usage>,
+        usage: Option<Usage>,
         error: Option<WireError>,
     ) {
         let id = self.turn_id();
@@ -261,7 +285,7 @@ impl Stepping<'_> {
         self.end_waiting(|waiting| doomed.contains(&waiting.id));
     }
 
-    fn end_waiting(&mut self, which: impl Fn(&WaitingTurn) -> bool) {
+    pub(super) fn end_waiting(&mut self, which: impl Fn(&WaitingTurn) -> bool) {
         for waiting in self.core.standing.waiting.clone() {
             if !which(&waiting) {
                 continue;
@@ -282,7 +306,19 @@ impl Stepping<'_> {
 
     fn begin_next(&mut self) {
         if let Some(next) = self.core.standing.waiting.first().cloned() {
-            self.begin(next.id, next.cause, next.input);
+            self.begin((next.id, next.cause), next.input, None);
         }
+    }
+}
+
+/// What was used in both parts of a turn. The newer one knows the context.
+fn in_all(before: Option<Usage>, then: Option<Usage>) -> Option<Usage> {
+    match (before, then) {
+        (Some(before), Some(then)) => Some(Usage {
+            input: before.input + then.input,
+            output: before.output + then.output,
+            ..then
+        }),
+        (before, then) => then.or(before),
     }
 }

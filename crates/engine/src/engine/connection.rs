@@ -15,7 +15,7 @@ use super::{Inner, forking, opening, shelf};
 use crate::{
     actor::{Attach, Command, not_open},
     catalog,
-    core::ConnId,
+    core::{ConnId, Refusal},
     outlet::Outlet,
 };
 
@@ -218,9 +218,7 @@ impl Serving {
         // A late answer changes nothing, and the client is told so (WIRE-7).
         let unheard = sender.is_none_or(|sender| sender.try_send(command).is_err());
         if unheard {
-            let message = "no such request is open; it was answered, cancelled or never asked";
-            self.outlet
-                .error(WireError::new(ErrorCode::Refused, message));
+            self.outlet.refused(None, Refusal::Late);
         }
     }
 

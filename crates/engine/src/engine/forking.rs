@@ -69,7 +69,8 @@ async fn run(
     let child = SessionId::new(Uuid::now_v7());
     let split = opening::blocking(move || split(&lease, (parent, at), child));
     let (lease, recovered) = split.await?;
-    let stands = (inner.config.persistence, recovered.standing);
+    let epoch = recovered.generation.epoch + 1;
+    let stands = (inner.config.persistence, epoch, recovered.standing);
     begin((child, header.cwd), factory, lease, stands).await
 }
 
@@ -110,7 +111,7 @@ async fn begin(
     (session, cwd): (SessionId, String),
     factory: Arc<dyn AgentFactory>,
     lease: Lease,
-    stands: (PersistenceState, Standing),
+    stands: (PersistenceState, u64, Standing),
 ) -> Result<SessionView, WireError> {
     let mut core = Core::new(session, cwd, factory.info(), stands);
     let now = Moment {

@@ -14,6 +14,7 @@ use crate::{
     agent::AgentFactory,
     audit::{Action, Decision},
     catalog::subject,
+    core::Refusal,
     outlet::Outlet,
     recovered::Recovered,
 };
@@ -215,8 +216,7 @@ fn unheard(session: SessionId, command: Command) {
     match command {
         Command::Submit { outlet, id, .. } => refuse(&outlet, id, not_open(session)),
         Command::Answer { outlet, .. } => {
-            let message = "the session has ended; nothing waits for this answer";
-            outlet.error(WireError::new(ErrorCode::Refused, message).about(session));
+            outlet.refused(Some(session), Refusal::Late);
         }
         // Dropping the sender tells a borrower.
         Command::Attach(_) | Command::Lend(_) | Command::Disconnect(_) => {}

@@ -65,6 +65,7 @@ async fn two_turns(
         let op = Op::TurnStart {
             input,
             if_busy: IfBusy::Reject,
+            idempotency_key: None,
         };
         // A refused prompt is an answer too: nothing was promised.
         let started = client.submit(Some(view.session), op).await;

@@ -1,6 +1,14 @@
 //! A small client of the waist, an agent that does as its prompt says, and stores to run them on.
 
-use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use sessiond_engine::{
@@ -20,7 +28,9 @@ use sessiond_wire::Connection;
 /// A liveness bound, five times what anything here takes on a loaded machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Does what the words of its prompt say: `say:x`, `call`, `ask`, `hang`, `stubborn`, `fail`.
+/// Does what the words of its prompt say: `say:x`, `call`, `ask`, `hang`, `stubborn`, `fail`, `take`
+/// (waits for what is added to the turn, and says it), `leave` (waits for it only), `linger` (leaves
+/// something behind that takes a while to end, and is stubborn).
 pub(crate) struct Obedient;
 
 #[async_trait]
@@ -74,6 +84,9 @@ impl Agent for ObedientSession {
                 "ask" => ask(context).await?,
                 "hang" => context.cancelled().await,
                 "stubborn" => std::future::pending().await,
+                "take" => take(context).await?,
+                "leave" => context.steered().await,
+                "linger" => linger(context).await,
                 "fail" => return Err(AgentError::failed("as told")),
                 other => {
                     let text = other.strip_prefix("say:").unwrap_or(other);
@@ -86,6 +99,30 @@ impl Agent for ObedientSession {
             usage: None,
         })
     }
+}
+
+async fn take(context: &TurnContext) -> Result<(), AgentError> {
+    context.steered().await;
+    for input in context.take_steers().await? {
+        let texts = input.iter().filter_map(Content::as_text);
+        context.say(texts.collect::<String>()).await?;
+    }
+    Ok(())
+}
+
+/// How many things that were left behind have ended.
+pub(crate) static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+async fn linger(context: &TurnContext) {
+    let hold = context.hold();
+    let _over = context.say("left").await;
+    tokio::spawn(async move {
+        // Longer than the grace of an interrupt, so that the agent is dropped long before.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        ENDED.fetch_add(1, Ordering::SeqCst);
+        drop(hold);
+    });
+    std::future::pending().await
 }
 
 async fn call(context: &TurnContext) -> Result<(), AgentError> {
@@ -270,6 +307,7 @@ impl Client {
         let op = Op::TurnStart {
             input,
             if_busy: IfBusy::Queue,
+            idempotency_key: None,
         };
         match self.submit(Some(session), op).await {
             Verdict::Accepted(Accepted::Turn { turn }) => turn,

@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod busy;
 mod checkpoint;
 mod durability;
 mod fork;

@@ -34,6 +34,8 @@ pub(super) async fn run(
     .map_err(|error| ToolError::NotStarted {
         reason: error.to_string(),
     })?;
+    // Whatever becomes of this agent, its turn does not end before the command has (TASK-4).
+    child.keep(call.hold());
     let mut tail = Tail::default();
     let exit = tokio::select! {
         biased;

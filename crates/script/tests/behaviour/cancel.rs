@@ -83,18 +83,24 @@ async fn a_call_that_waits_for_permission_or_a_file_ends_as_cancelled_and_does_n
     }
 }
 
+/// TASK-4
 #[tokio::test]
 async fn a_command_that_runs_is_killed_with_its_tree_and_what_it_printed_is_kept() {
-    let mut session = Session::new(&[RequestKind::Permission]).await;
-    let command = "/run trap '' TERM; setsid sleep 3600 & echo $$ $!; sleep 3600; echo never";
-    let turn = interrupted(&mut session, command, |seen| {
-        matches!(seen, Seen::Output(_))
-    })
-    .await;
-    assert_eq!(turn.call().status, ToolStatus::Cancelled);
-    let shown = turn.shown();
-    assert_eq!(shown.split_whitespace().count(), 2, "{shown}");
-    for pid in shown.split_whitespace() {
-        assert!(!Path::new("/proc").join(pid).exists(), "{pid} lives");
+    let table = [
+        "trap '' TERM; setsid sleep 3600 & echo $$ $!; sleep 3600; echo never",
+        "(setsid sh -c \"trap '' TERM; echo \\$\\$; while :; do sleep 1; done\" &); sleep 3600",
+        "trap '' TERM HUP INT; echo $$; while :; do sleep 1; done",
+        "setsid sh -c \"trap '' TERM; setsid sleep 3600 & echo \\$\\$ \\$!; wait\" & wait",
+    ];
+    for command in table {
+        let mut session = Session::new(&[RequestKind::Permission]).await;
+        let output = |seen: &Seen| matches!(seen, Seen::Output(_));
+        let turn = interrupted(&mut session, &format!("/run {command}"), output).await;
+        assert_eq!(turn.call().status, ToolStatus::Cancelled, "{command}");
+        let shown = turn.shown();
+        assert_ne!(shown.split_whitespace().count(), 0, "{command}");
+        for pid in shown.split_whitespace() {
+            assert!(!Path::new("/proc").join(pid).exists(), "{pid} lives");
+        }
     }
 }

@@ -7,10 +7,12 @@
 )]
 
 mod cancel;
+mod deaf;
 mod files;
 mod permission;
 mod run;
 mod session;
 mod speech;
+mod steer;
 mod terminal;
 mod watched;

@@ -40,6 +40,8 @@ pub(crate) enum Act {
     Watch,
     Answer(Outcome),
     Interrupt,
+    /// Adds a prompt to the turn, then answers.
+    Steer(String, Outcome),
 }
 
 /// A turn that has ended.
@@ -56,7 +58,8 @@ pub(crate) struct Turn {
 pub(crate) struct Session {
     folder: TempDir,
     client: Connection,
-    agent: Watched,
+    /// None where the agent's turns do not return by themselves.
+    agent: Option<Watched>,
     /// Turns so far.
     turns: usize,
     id: SessionId,
@@ -80,9 +83,16 @@ impl Environment for Nowhere {
 impl Session {
     /// A new session whose client answers these kinds of request.
     pub(crate) async fn new(answers: &[RequestKind]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
         let watched = Watched::new(ScriptAgent::new(supervisor()));
         let agent: Arc<dyn AgentFactory> = Arc::new(watched.clone());
+        let mut session = Self::of(agent, answers).await;
+        session.agent = Some(watched);
+        session
+    }
+
+    /// The same with another agent, whose turns need not return.
+    pub(crate) async fn of(agent: Arc<dyn AgentFactory>, answers: &[RequestKind]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
         let engine = Engine::new(EngineConfig {
             store: Store::in_memory(),
             persistence: PersistenceState::Off,
@@ -98,7 +108,7 @@ impl Session {
         let mut session = Self {
             folder,
             client,
-            agent: watched,
+            agent: None,
             turns: 0,
             id,
             submissions: 0,
@@ -164,6 +174,7 @@ impl Session {
         let start = Op::TurnStart {
             input,
             if_busy: IfBusy::Reject,
+            idempotency_key: None,
         };
         self.submit(Some(self.id), start).await;
         self.turns += 1;
@@ -174,13 +185,24 @@ impl Session {
                 && let Event::TurnEnded(ended) = &frame.event
             {
                 // Not the engine's grace but the agent has ended it.
-                assert_eq!(self.agent.returned(), self.turns, "{prompt}");
+                if let Some(agent) = &self.agent {
+                    assert_eq!(agent.returned(), self.turns, "{prompt}");
+                }
                 return Turn::new(all, ended);
             }
             let Some(seen) = self.seen(&frame) else {
                 continue;
             };
-            match (client(&seen), frame) {
+            let act = match client(&seen) {
+                Act::Steer(text, outcome) => {
+                    let input = vec![Content::text(text)];
+                    self.submit(Some(self.id), Op::TurnSteer { input, turn: None })
+                        .await;
+                    Act::Answer(outcome)
+                }
+                act => act,
+            };
+            match (act, frame) {
                 (Act::Answer(outcome), ServerFrame::Request(request)) => {
                     let (request, digest) = (request.id, request.digest);
                     self.send(ClientFrame::Answer(Answer {
@@ -262,7 +284,7 @@ impl Session {
 }
 
 /// The example of this crate that becomes the guard: cargo builds it with the tests.
-fn supervisor() -> SupervisorExe {
+pub(crate) fn supervisor() -> SupervisorExe {
     let test = std::env::current_exe().expect("a path");
     let profile = test.ancestors().nth(2).expect("the profile's folder");
     let exe = profile.join("examples/script_guard");

@@ -1,5 +1,7 @@
 //! The server's side of a guarded program.
 
+use std::any::Any;
+use std::fmt;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -43,10 +45,22 @@ pub struct Supervised {
     pub stdout: Option<ChildStdout>,
     /// The program's standard error, if it has a pipe of its own.
     pub stderr: Option<ChildStderr>,
-    guard: Child,
+    /// None only once it is dropped.
+    guard: Option<Child>,
     lifeline: tokio::net::UnixStream,
     killer: Killer,
     reply: Vec<u8>,
+    kept: Kept,
+}
+
+/// What is dropped when nothing of the tree is left.
+#[derive(Default)]
+struct Kept(Vec<Box<dyn Any + Send>>);
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kept").field(&self.0.len()).finish()
+    }
 }
 
 /// Kills a program and its tree from elsewhere than where it is waited for.
@@ -104,16 +118,23 @@ impl Supervised {
             stdin,
             stdout,
             stderr,
-            guard: child,
+            guard: Some(child),
             lifeline,
             killer,
             reply: Vec::new(),
+            kept: Kept::default(),
         })
     }
 
     /// A handle that can kill the program while something else waits for it.
     pub fn killer(&self) -> Killer {
         self.killer.clone()
+    }
+
+    /// Keeps something until the program has ended and nothing of its tree is left, also where this
+    /// is dropped before.
+    pub fn keep(&mut self, thing: impl Send + 'static) {
+        self.kept.0.push(Box::new(thing));
     }
 
     /// Waits until the program has ended and nothing of its tree is left; closes its stdin first,
@@ -128,7 +149,9 @@ impl Supervised {
         }
         // The guard has closed the lifeline, so it is gone or about to be. Its own exit code says
         // no more than the missing line does.
-        let _ = self.guard.wait().await;
+        if let Some(guard) = &mut self.guard {
+            let _ = guard.wait().await;
+        }
         serde_json::from_slice(&self.reply)
             .unwrap_or(ExitStatus::Failed(Failure::new(FailureKind::GuardLost)))
     }
@@ -144,6 +167,18 @@ impl Drop for Supervised {
     fn drop(&mut self) {
         // Not left to the closing of the descriptor: a killer may still hold a copy of it.
         self.killer.kill();
+        let (Some(mut guard), kept) = (self.guard.take(), std::mem::take(&mut self.kept)) else {
+            return;
+        };
+        let running = matches!(guard.try_wait(), Ok(None));
+        // Without a runtime nobody is left to whom it matters.
+        if running && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                // The guard exits when its tree is gone, or when it cannot be killed (KILL_LIMIT).
+                let _ = guard.wait().await;
+                drop(kept);
+            });
+        }
     }
 }
 

@@ -22,6 +22,10 @@ pub(crate) const CASES: &[Case] = &[
         a_dropped_program_leaves_nothing,
     ),
     (
+        "what_is_kept_for_a_program_is_dropped_with_the_last_of_it",
+        what_is_kept_for_a_program_is_dropped_with_the_last_of_it,
+    ),
+    (
         "a_server_killed_by_sigkill_leaves_nothing",
         a_server_killed_by_sigkill_leaves_nothing,
     ),
@@ -151,6 +155,20 @@ fn a_dropped_program_leaves_nothing() {
                 "{name}: though a killer is kept"
             );
             drop(killer);
+        });
+    }
+}
+
+/// TASK-4: whoever holds a turn open for a program sees its end, also where it was dropped.
+fn what_is_kept_for_a_program_is_dropped_with_the_last_of_it() {
+    for (name, script) in TREES {
+        block_on(async {
+            let (mut child, watched) = start(script).await;
+            let (kept, dropped) = tokio::sync::oneshot::channel::<()>();
+            child.keep(kept);
+            drop(child);
+            assert!(dropped.await.is_err(), "{name}: nothing is ever sent");
+            assert!(watched.are_gone(0), "{name}");
         });
     }
 }

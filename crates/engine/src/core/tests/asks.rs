@@ -1,10 +1,14 @@
 //! Questions: policy, binding, fall-backs.
 
 use sessiond_protocol::{
-    IfBusy, Outcome, Permission, PermissionKind, PermissionOption, Queued, RequestBody,
+    IfBusy, ItemId, Outcome, Permission, PermissionKind, PermissionOption, Queued, RequestBody,
+    RequestKind,
 };
 
-use super::bench::{Bench, CLIENT, STRANGER, configure, interrupt, permission, start};
+use super::{
+    bench::{Bench, CLIENT, STRANGER},
+    ops::{configure, interrupt, permission, start},
+};
 
 /// LOG-17
 #[test]
@@ -35,14 +39,17 @@ fn an_answer_that_does_not_fit_is_refused_and_leaves_the_question_open() {
     };
     assert_eq!(
         bench.answer(CLIENT, selected("allow_everything")),
-        ["refused"]
+        ["refused misfit"]
     );
-    assert_eq!(bench.answer(STRANGER, selected("allow_once")), ["refused"]);
+    assert_eq!(
+        bench.answer(STRANGER, selected("allow_once")),
+        ["refused foreign"]
+    );
     assert_eq!(
         bench.answer_with_digest("0", selected("allow_once")),
-        ["refused"]
+        ["refused altered"]
     );
-    assert_eq!(bench.answer(CLIENT, Outcome::Done), ["refused"]);
+    assert_eq!(bench.answer(CLIENT, Outcome::Done), ["refused misfit"]);
     assert_eq!(
         bench.answer(CLIENT, selected("allow_once")),
         [
@@ -52,7 +59,11 @@ fn an_answer_that_does_not_fit_is_refused_and_leaves_the_question_open() {
             "reply selected allow_once",
         ]
     );
-    assert_eq!(bench.answer(CLIENT, selected("allow_once")), ["refused"]);
+    assert_eq!(
+        bench.answer(CLIENT, selected("allow_once")),
+        ["refused late"]
+    );
+    assert_eq!(bench.refused(), [4]);
 }
 
 #[test]
@@ -167,4 +178,108 @@ fn a_cancel_settles_an_open_question() {
         ]
     );
     assert_eq!(bench.ask(permission()), ["reply cancelled"]);
+}
+
+/// WIRE-8: what was asked under another policy is settled by the new one or asked under it.
+#[test]
+fn a_change_of_policy_settles_an_open_question_or_asks_it_anew() {
+    for (mode, after) in [
+        (
+            "auto",
+            &[
+                "append synced: session.changed request.closed",
+                "event session.changed",
+                "receipt s2 done",
+                "event request.closed",
+                "request closed",
+                "reply selected allow_once",
+            ][..],
+        ),
+        (
+            "careful",
+            &[
+                "append synced: session.changed request.closed request.opened",
+                "event session.changed",
+                "receipt s2 done",
+                "event request.closed",
+                "request closed",
+                "event request.opened",
+                "request permission",
+            ],
+        ),
+    ] {
+        let mut bench = Bench::attached();
+        bench.submit("s1", start("go", IfBusy::Reject));
+        bench.ask(permission());
+        let before = bench.asked().clone();
+        assert_eq!(bench.submit("s2", configure(mode)), after);
+        let outcome = Outcome::Selected {
+            option: "allow_once".into(),
+        };
+        assert_eq!(
+            bench.answer_to(&before, outcome.clone()),
+            ["refused late"],
+            "{mode}"
+        );
+        if mode == "careful" {
+            let answered = bench.answer(CLIENT, outcome);
+            assert_eq!(
+                answered.last().map(String::as_str),
+                Some("reply selected allow_once")
+            );
+        }
+    }
+}
+
+/// WIRE-8: a grant is a change of policy too; what is no authorisation is left alone.
+#[test]
+fn a_grant_settles_the_like_question_and_leaves_other_kinds_open() {
+    let mut bench = Bench::attached();
+    let write = RequestBody::FsWrite {
+        path: "/a".into(),
+        content: "x".into(),
+    };
+    bench.answers(&[RequestKind::Permission, RequestKind::FsWrite]);
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.ask(write);
+    let writing = bench.asked().clone();
+    bench.ask(permission());
+    bench.ask(permission());
+    let always = Outcome::Selected {
+        option: "allow_always".into(),
+    };
+    assert_eq!(
+        bench.answer(CLIENT, always),
+        [
+            "append synced: request.closed marker request.closed",
+            "event request.closed",
+            "request closed",
+            "event marker",
+            "reply selected allow_always",
+            "event request.closed",
+            "request closed",
+            "reply selected allow_once",
+        ]
+    );
+    let written = bench.answer_to(&writing, Outcome::Done);
+    assert_eq!(written.last().map(String::as_str), Some("reply done"));
+}
+
+/// WIRE-8: two questions that look alike are two, so are those of two runs.
+#[test]
+fn the_digest_binds_request_call_run_and_policy() {
+    let mut digests = std::collections::BTreeSet::new();
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    for item in [None, Some(ItemId::new(uuid::Uuid::from_u128(7)))] {
+        bench.ask_about(item, permission());
+        digests.insert(bench.asked().digest.clone());
+    }
+    bench.submit("s2", configure("careful"));
+    digests.insert(bench.asked().digest.clone());
+    let mut bench = bench.killed();
+    bench.submit("s3", start("go", IfBusy::Reject));
+    bench.ask(permission());
+    digests.insert(bench.asked().digest.clone());
+    assert_eq!(digests.len(), 4);
 }

@@ -3,22 +3,23 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    AgentId, AgentInfo, Content, Event, EventFrame, Finish, ForkPoint, IfBusy, Item, ItemId, Mode,
-    ModePolicy, OnDisconnect, Op, Outcome, Permission, PermissionKind, PermissionOption,
-    PersistenceState, Queued, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
-    SessionOpened, Standing, Start, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
-    Workspace,
+    Accepted, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, OnDisconnect, Op,
+    Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
+    SessionOpened, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
 };
 use uuid::Uuid;
 
+use super::fixture::{Counter, header, info, session};
 use crate::{
-    agent::{Emit, TurnReport},
-    core::{Cause, ConnId, Core, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent},
+    agent::{AgentError, Emit, TurnReport},
+    core::{Cause, ConnId, Core, Effect, Input, Moment, Step, Sync, Token, Urgent},
 };
 
 /// The controlling client.
 pub(super) const CLIENT: ConnId = ConnId(1);
-/// Another one.
+/// The epoch that the records have.
+pub(super) const EPOCH: u64 = 1;
+/// Another client.
 pub(super) const STRANGER: ConnId = ConnId(2);
 
 pub(super) struct Bench {
@@ -28,116 +29,9 @@ pub(super) struct Bench {
     log: Vec<EventFrame>,
     asked: Option<RequestFrame>,
     call: Option<ItemId>,
+    /// The submissions that got a turn, with it.
+    receipts: Vec<(String, String)>,
     tokens: u64,
-}
-
-struct Counter(u128);
-
-impl Counter {
-    fn next(&mut self) -> Uuid {
-        self.0 += 1;
-        Uuid::from_u128(self.0)
-    }
-}
-
-impl Mint for Counter {
-    fn turn(&mut self) -> TurnId {
-        TurnId::new(self.next())
-    }
-
-    fn item(&mut self) -> ItemId {
-        ItemId::new(self.next())
-    }
-
-    fn request(&mut self) -> RequestId {
-        RequestId::new(self.next())
-    }
-}
-
-pub(super) fn start(text: &str, if_busy: IfBusy) -> Op {
-    Op::TurnStart {
-        input: vec![Content::text(text)],
-        if_busy,
-    }
-}
-
-pub(super) fn interrupt(queued: Queued) -> Op {
-    Op::TurnInterrupt { turn: None, queued }
-}
-
-pub(super) fn configure(mode: &str) -> Op {
-    Op::SessionConfigure { mode: mode.into() }
-}
-
-pub(super) fn rename(title: &str) -> Op {
-    Op::SessionRename {
-        title: title.into(),
-    }
-}
-
-pub(super) fn clear() -> Op {
-    Op::SessionClear {}
-}
-
-pub(super) fn close() -> Op {
-    Op::SessionClose {}
-}
-
-pub(super) fn permission() -> RequestBody {
-    let option = |kind: PermissionKind| {
-        let (id, name) = (kind.id().to_owned(), kind.id().to_owned());
-        PermissionOption { id, name, kind }
-    };
-    RequestBody::Permission(Permission {
-        title: "Run it?".into(),
-        tool: "run".into(),
-        pattern: "echo hi".into(),
-        options: PermissionKind::ALL.map(option).to_vec(),
-    })
-}
-
-fn session() -> SessionId {
-    SessionId::new(Uuid::from_u128(0xffff))
-}
-
-fn info() -> AgentInfo {
-    let mode = |id: &str, policy| Mode {
-        id: id.into(),
-        name: id.into(),
-        description: String::new(),
-        policy,
-    };
-    AgentInfo {
-        id: AgentId {
-            name: "bench".into(),
-            version: None,
-        },
-        modes: vec![
-            mode("ask", ModePolicy::Ask),
-            mode("auto", ModePolicy::Allow),
-            mode("read-only", ModePolicy::Deny),
-        ],
-        commands: Vec::new(),
-    }
-}
-
-fn header() -> SessionOpened {
-    SessionOpened {
-        start: Start::New,
-        id: session(),
-        format: 1,
-        program: "bench".into(),
-        source: "bench".into(),
-        cwd: "/w".into(),
-        roots: Vec::new(),
-        agent: info().id,
-        model: None,
-        instructions: None,
-        mode: Some("ask".into()),
-        principal: None,
-        workspace: Workspace::default(),
-        parent: None,
-    }
 }
 
 impl Bench {
@@ -179,7 +73,7 @@ impl Bench {
             session,
             "/w".into(),
             info(),
-            (PersistenceState::On, standing),
+            (PersistenceState::On, EPOCH, standing),
         );
         Self {
             core,
@@ -188,6 +82,7 @@ impl Bench {
             log,
             asked: None,
             call: None,
+            receipts: Vec::new(),
             tokens: 0,
         }
     }
@@ -202,6 +97,7 @@ impl Bench {
     /// The process dies; another one reads the log and a client attaches.
     pub(super) fn killed(self) -> Self {
         let mut bench = Self::over(self.log, self.ids);
+        bench.core.incarnation = EPOCH + 1;
         let answers = vec![RequestKind::Permission];
         let on_disconnect = OnDisconnect::Cancel;
         bench.take(Input::Attached {
@@ -210,6 +106,17 @@ impl Bench {
             on_disconnect,
         });
         bench
+    }
+
+    /// The same, of which only the newest checkpoint and what follows is read.
+    pub(super) fn killed_since_checkpoint(self) -> Self {
+        let is_checkpoint =
+            |frame: &EventFrame| matches!(&frame.event, Event::Marker(Marker::Checkpoint { .. }));
+        let from = self.log.iter().rposition(is_checkpoint).unwrap();
+        let mut standing = Standing::default();
+        let read = self.log.iter().skip(from);
+        read.for_each(|frame| standing.apply(frame));
+        Self::standing(standing, self.log, self.ids)
     }
 
     /// The id of [`Bench::forked`].
@@ -234,6 +141,25 @@ impl Bench {
     /// The durable events.
     pub(super) fn log(&self) -> &[EventFrame] {
         &self.log
+    }
+
+    pub(super) fn receipts(&self) -> &[(String, String)] {
+        &self.receipts
+    }
+
+    pub(super) fn active(&self) -> Option<TurnId> {
+        self.core.active_turn()
+    }
+
+    /// The prompts that are part of the conversation, in order.
+    pub(super) fn prompts<'a>(&'a self) -> Vec<&'a str> {
+        let prompt = |frame: &'a EventFrame| match &frame.event {
+            Event::ItemEnded {
+                item: Item::UserMessage { content },
+            } => content.first()?.as_text(),
+            _ => None,
+        };
+        self.log.iter().filter_map(prompt).collect()
     }
 
     pub(super) fn grants(&self) -> usize {
@@ -279,6 +205,12 @@ impl Bench {
             match effect {
                 Effect::Request(_, frame) => self.asked = Some(frame.clone()),
                 Effect::Started(_, item) => self.call = Some(*item),
+                Effect::Receipt(_, receipt) => {
+                    if let Verdict::Accepted(Accepted::Turn { turn }) = &receipt.result {
+                        let receipt = (receipt.id.to_string(), turn.to_string());
+                        self.receipts.push(receipt);
+                    }
+                }
                 _ => {}
             }
         }
@@ -289,6 +221,7 @@ impl Bench {
         let urgent = step.urgent.iter().map(|urgent| match urgent {
             Urgent::CancelAgent => "!cancel".to_owned(),
             Urgent::DropAgent => "!drop".to_owned(),
+            Urgent::ForgetAgent => "!forget".to_owned(),
             Urgent::Closing => "!closing".to_owned(),
         });
         let kinds: Vec<_> = step.append.iter().map(|frame| frame.event.kind()).collect();
@@ -317,8 +250,8 @@ impl Bench {
             },
             Effect::Receipt(_, receipt) => {
                 let result = match &receipt.result {
-                    Verdict::Accepted(sessiond_protocol::Accepted::Turn { .. }) => "turn".into(),
-                    Verdict::Accepted(sessiond_protocol::Accepted::Session(_)) => "session".into(),
+                    Verdict::Accepted(Accepted::Turn { .. }) => "turn".into(),
+                    Verdict::Accepted(Accepted::Session(_)) => "session".into(),
                     Verdict::Accepted(_) => "done".into(),
                     Verdict::Error(error) => {
                         let code = serde_json::to_value(error.code).unwrap();
@@ -338,7 +271,9 @@ impl Bench {
                 format!("request {}", kind.as_str().unwrap())
             }
             Effect::RequestClosed(..) => "request closed".into(),
-            Effect::Refused(..) => "refused".into(),
+            Effect::Refused(_, why) => format!("refused {}", why.code()),
+            Effect::Steered => "steered".into(),
+            Effect::Steers(_, steers) => format!("steers {}", steers.len()),
             Effect::StartAgent { .. } => "start agent".into(),
             Effect::Started(..) => "started".into(),
             Effect::Reply(_, Outcome::Selected { option }) => format!("reply selected {option}"),
@@ -372,6 +307,15 @@ impl Bench {
         self.take(Input::Emitted(Emit::Text(text.into())))
     }
 
+    pub(super) fn take_steers(&mut self) -> Vec<String> {
+        let token = self.token();
+        self.take(Input::TakeSteers { token })
+    }
+
+    pub(super) fn fail(&mut self) -> Vec<String> {
+        self.take(Input::AgentDone(Err(AgentError::failed("as told"))))
+    }
+
     pub(super) fn take_call(&mut self, name: &str) -> Vec<String> {
         let call = Box::new(ToolCall {
             name: name.into(),
@@ -396,20 +340,35 @@ impl Bench {
     }
 
     pub(super) fn ask(&mut self, body: RequestBody) -> Vec<String> {
-        let token = self.token();
-        self.take(Input::Asked {
-            item: None,
-            body,
-            token,
-        })
+        self.ask_about(None, body)
     }
 
-    pub(super) fn answer(&mut self, conn: ConnId, outcome: Outcome) -> Vec<String> {
-        let RequestFrame {
-            id: request,
-            digest,
-            ..
-        } = self.asked.clone().unwrap();
+    pub(super) fn ask_about(&mut self, item: Option<ItemId>, body: RequestBody) -> Vec<String> {
+        let token = self.token();
+        self.take(Input::Asked { item, body, token })
+    }
+
+    /// The newest request.
+    pub(super) fn asked(&self) -> &RequestFrame {
+        self.asked.as_ref().unwrap()
+    }
+
+    /// The client attaches again, with other kinds that it answers.
+    pub(super) fn answers(&mut self, answers: &[RequestKind]) {
+        self.take(Input::Attached {
+            conn: CLIENT,
+            answers: answers.to_vec(),
+            on_disconnect: OnDisconnect::Cancel,
+        });
+    }
+
+    fn answer_with(
+        &mut self,
+        conn: ConnId,
+        asked: (RequestId, &str),
+        outcome: Outcome,
+    ) -> Vec<String> {
+        let (request, digest) = (asked.0, asked.1.to_owned());
         self.take(Input::Answered {
             conn,
             request,
@@ -418,15 +377,27 @@ impl Bench {
         })
     }
 
+    pub(super) fn answer(&mut self, conn: ConnId, outcome: Outcome) -> Vec<String> {
+        let asked = self.asked().clone();
+        self.answer_with(conn, (asked.id, &asked.digest), outcome)
+    }
+
+    pub(super) fn answer_to(&mut self, asked: &RequestFrame, outcome: Outcome) -> Vec<String> {
+        self.answer_with(CLIENT, (asked.id, &asked.digest), outcome)
+    }
+
     pub(super) fn answer_with_digest(&mut self, digest: &str, outcome: Outcome) -> Vec<String> {
-        let request = self.asked.clone().unwrap().id;
-        let digest = digest.into();
-        self.take(Input::Answered {
-            conn: CLIENT,
-            request,
-            digest,
-            outcome,
-        })
+        let asked = self.asked().id;
+        self.answer_with(CLIENT, (asked, digest), outcome)
+    }
+
+    /// How many answers each settled request had refused.
+    pub(super) fn refused(&self) -> Vec<u64> {
+        let refused = |frame: &EventFrame| match &frame.event {
+            Event::RequestClosed { refused, .. } => Some(*refused),
+            _ => None,
+        };
+        self.log.iter().filter_map(refused).collect()
     }
 
     pub(super) fn outcomes(&self) -> Vec<TurnOutcome> {

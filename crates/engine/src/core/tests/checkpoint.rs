@@ -2,7 +2,10 @@
 
 use sessiond_protocol::{Event, IfBusy, Marker, PermissionKind, Standing, Stop, ToolStatus};
 
-use super::bench::{Bench, clear, configure, permission, rename, start};
+use super::{
+    bench::Bench,
+    ops::{clear, configure, permission, rename, start},
+};
 use crate::core::Input;
 
 /// The fold of the events from each checkpoint on, which must be that of all of them.

@@ -2,7 +2,10 @@
 
 use sessiond_protocol::{IfBusy, Outcome, PermissionKind, Start, Stop, TurnOutcome};
 
-use super::bench::{Bench, CLIENT, configure, permission, start};
+use super::{
+    bench::{Bench, CLIENT},
+    ops::{configure, permission, start},
+};
 use crate::core::Input;
 
 /// RESUME-8, RESUME-9, RESUME-18

@@ -2,7 +2,10 @@
 
 use sessiond_protocol::{Finish, IfBusy, OnDisconnect, Stop, TurnOutcome};
 
-use super::bench::{Bench, CLIENT, STRANGER, close, start};
+use super::{
+    bench::{Bench, CLIENT, STRANGER},
+    ops::{close, start},
+};
 use crate::core::{Input, PARTIAL_AFTER};
 
 /// RESUME-3, RESUME-6, LOG-17

@@ -2,7 +2,7 @@
 
 use sessiond_protocol::{Finish, IfBusy, Stop, ToolCall, ToolStatus, TurnOutcome};
 
-use super::bench::{Bench, start};
+use super::{bench::Bench, ops::start};
 use crate::{
     agent::{AgentError, Emit},
     core::{Input, PARTIAL_AFTER},

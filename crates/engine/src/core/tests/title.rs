@@ -2,7 +2,10 @@
 
 use sessiond_protocol::{IfBusy, Stop, limits};
 
-use super::bench::{Bench, rename, start};
+use super::{
+    bench::Bench,
+    ops::{rename, start},
+};
 use crate::{agent::Emit, core::Input};
 
 #[test]

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use sessiond_protocol::{IfBusy, Queued, Stop, ToolStatus, TurnOutcome, limits};
 
-use super::bench::{Bench, interrupt, start};
-use crate::core::{INTERRUPT_GRACE, Input};
+use super::{
+    bench::Bench,
+    ops::{interrupt, start},
+};
+use crate::core::{INTERRUPT_GRACE, Input, REAP_LIMIT};
 
 #[test]
 fn a_turn_is_recorded_before_the_agent_starts_and_before_its_end_is_said() {
@@ -127,10 +130,10 @@ fn an_agent_that_does_not_stop_is_dropped_at_the_deadline_and_the_turn_ends_once
     bench.pass(INTERRUPT_GRACE - Duration::from_millis(1));
     assert_eq!(bench.take(Input::Tick), [""; 0]);
     bench.pass(Duration::from_millis(1));
+    assert_eq!(bench.take(Input::Tick), ["!drop"]);
     assert_eq!(
-        bench.take(Input::Tick),
+        bench.fail(),
         [
-            "!drop",
             "append synced: item.ended turn.ended",
             "event item.ended",
             "event turn.ended",
@@ -139,4 +142,27 @@ fn an_agent_that_does_not_stop_is_dropped_at_the_deadline_and_the_turn_ends_once
     assert_eq!(bench.done(Stop::EndTurn), [""; 0]);
     assert_eq!(bench.outcomes(), [TurnOutcome::Cancelled]);
     assert_eq!(bench.call_status(call), Some(ToolStatus::Cancelled));
+}
+
+/// TASK-4, TASK-5: what cannot be killed is not said to be.
+#[test]
+fn what_a_dropped_agent_left_and_is_not_gone_in_time_has_an_unknown_outcome() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("one", IfBusy::Reject));
+    let call = bench.start_call("run");
+    bench.submit("s2", interrupt(Queued::Keep));
+    bench.pass(INTERRUPT_GRACE);
+    assert_eq!(bench.take(Input::Tick), ["!drop"]);
+    bench.pass(REAP_LIMIT);
+    assert_eq!(
+        bench.take(Input::Tick),
+        [
+            "!forget",
+            "append synced: item.ended turn.ended",
+            "event item.ended",
+            "event turn.ended",
+        ]
+    );
+    assert_eq!(bench.outcomes(), [TurnOutcome::Cancelled]);
+    assert_eq!(bench.call_status(call), Some(ToolStatus::Unknown));
 }

@@ -1,0 +1,57 @@
+//! What becomes of an effect once nothing it depends on is outstanding.
+
+use super::{Actor, Waiter};
+use crate::{
+    core::{ConnId, Effect},
+    outlet::Outlet,
+};
+
+impl Actor {
+    pub(super) fn perform(&mut self, effect: Effect) {
+        let session = self.parts.session;
+        match effect {
+            Effect::Deliver(frame) => {
+                self.noting.heard(&frame);
+                self.deliver(frame);
+            }
+            Effect::Receipt(conn, receipt) => self.with(conn, |client| client.receipt(receipt)),
+            Effect::Request(conn, frame) => self.with(conn, |client| client.request(frame)),
+            Effect::RequestClosed(conn, id) => {
+                self.with(conn, |client| client.request_closed(session, id));
+            }
+            Effect::Refused(conn, why) => {
+                self.with(conn, |client| client.refused(Some(session), why))
+            }
+            Effect::StartAgent { turn, prompt } => self.start_agent(turn, prompt),
+            Effect::Steered => self.running.steered(),
+            Effect::Steers(token, steers) => {
+                if let Some(Waiter::Steers(reply)) = self.waiters.remove(&token) {
+                    let _gone = reply.send(steers);
+                }
+            }
+            Effect::Started(token, item) => {
+                if let Some(Waiter::Item(reply)) = self.waiters.remove(&token) {
+                    // An agent that was dropped meanwhile does not hear it; its turn is over.
+                    let _gone = reply.send(item);
+                }
+            }
+            Effect::Reply(token, outcome) => {
+                if let Some(Waiter::Outcome(reply)) = self.waiters.remove(&token) {
+                    let _gone = reply.send(outcome);
+                }
+            }
+            Effect::RecordDone(token) => {
+                if let Some(Waiter::Unit(reply)) = self.waiters.remove(&token) {
+                    let _gone = reply.send(());
+                }
+            }
+            Effect::Stop => self.stopping = true,
+        }
+    }
+
+    pub(super) fn with(&self, conn: ConnId, then: impl FnOnce(&Outlet)) {
+        if let Some(client) = self.clients.get(&conn) {
+            then(client);
+        }
+    }
+}
