@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use sessiond_protocol::SessionId;
 
 pub(crate) use sessions::{
-    ById, Export, Fork, Gc, Import, List, One, Remap, Rename, Sessions, Show, Verify,
+    Archive, ById, Export, Fork, Gc, Import, List, One, Remap, Rename, Sessions, Show, Verify,
 };
 
 const EXAMPLES: &str = "\

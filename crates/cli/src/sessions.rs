@@ -7,6 +7,7 @@ mod gc;
 mod health;
 mod import;
 mod meter;
+mod older;
 mod rename;
 mod repair;
 mod shelf;
@@ -38,7 +39,8 @@ pub(crate) fn run(setup: &Setup, sessions: &Sessions) -> Result<(), Failure> {
         Sessions::Show(show) => self::show(setup, show),
         Sessions::Rename(rename) => rename::run(setup, rename),
         Sessions::Fork(fork) => fork::run(setup, fork),
-        Sessions::Archive(one) => shelf::run(setup, one, shelf::Place::Archive),
+        Sessions::Archive(archive) if archive.older => older::run(setup, archive),
+        Sessions::Archive(archive) => shelf::archive(setup, archive),
         Sessions::Unarchive(one) => shelf::run(setup, one, shelf::Place::Store),
         Sessions::Rm(one) => shelf::run(setup, one, shelf::Place::Trash),
         Sessions::Restore(one) => shelf::restore(setup, one),

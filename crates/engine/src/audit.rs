@@ -29,6 +29,8 @@ pub enum Action {
     Restore,
     /// New segments that take note of damage.
     Repair,
+    /// The older segments of a session, compressed.
+    Compress,
     /// A session out of the store as a file.
     Export,
     /// A session into the store from a file.
@@ -51,6 +53,7 @@ impl Action {
             Action::Delete => "delete",
             Action::Restore => "restore",
             Action::Repair => "repair",
+            Action::Compress => "compress",
             Action::Export => "export",
             Action::Import => "import",
             Action::Sweep => "sweep",
@@ -62,7 +65,11 @@ impl Action {
     fn granted(self) -> &'static str {
         match self {
             Action::New | Action::Import => "id_free",
-            Action::Resume | Action::Archive | Action::Delete | Action::Repair => "lease_free",
+            Action::Resume
+            | Action::Archive
+            | Action::Delete
+            | Action::Repair
+            | Action::Compress => "lease_free",
             Action::Attach => "no_controller",
             Action::Fork => "record_of_the_chain",
             Action::Unarchive => "archived",

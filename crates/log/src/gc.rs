@@ -119,7 +119,7 @@ impl Store {
         // One that reads as empty may be all that is left of a session: see [`Store::aside`].
         let is_sound = scan.damage.is_empty() && scan.newer.is_none() && !scan.is_blank();
         let mut has_unnamed = false;
-        for dir in [home.log(), home.blobs(), home.torn()] {
+        for dir in [home.log(), home.older(), home.blobs(), home.torn()] {
             let mut gone = Vec::new();
             for name in self.names(&dir)? {
                 let is_blob = dir == home.blobs() && is_blob_name(&name);

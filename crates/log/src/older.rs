@@ -134,13 +134,17 @@ fn member_in(packed: &[u8]) -> Option<&[u8]> {
 impl Lease {
     /// Compresses the segments before the newest checkpoint: opening the session does not read
     /// them. Nothing of them is lost: whoever reads all of the log reads them as before. A segment
-    /// with bytes that a stale writer left stays as it is. Done again, it goes on.
+    /// with bytes that a stale writer left stays as it is. Done again, it goes on. `progress` hears
+    /// how many are done, of how many.
     ///
     /// # Errors
     /// [`LogError::WriterExists`] while the lease has a writer; [`LogError::TooNew`];
     /// [`LogError::Fenced`]; [`LogError::Io`]: each segment is then in one of the two places, or in
     /// both.
-    pub fn put_older_away(&mut self) -> Result<PutAway, LogError> {
+    pub fn put_older_away(
+        &mut self,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<PutAway, LogError> {
         let carry = self.idle()?;
         let held = self.held();
         held.check()?;
@@ -158,7 +162,9 @@ impl Lease {
         let dir = home.older();
         fs.make_dir(&dir).doing("create", &dir)?;
         fs.sync_dir(home.root()).doing("sync", home.root())?;
-        for name in older {
+        let total = older.len();
+        for (index, name) in older.into_iter().enumerate() {
+            progress(index, total);
             let (plain, packed) = (
                 home.segment(&name.to_string()),
                 home.older_segment(&name.to_string()),

@@ -174,7 +174,7 @@ fn put_away(source: &Backend, bytes: usize) {
     wait(writer.checkpoint(checkpoint)).unwrap();
     append(&writer, &["five"]).unwrap();
     wait(writer.shutdown()).unwrap();
-    assert_eq!(held.put_older_away().unwrap().segments, 1);
+    assert_eq!(held.put_older_away(&mut |_, _| ()).unwrap().segments, 1);
 }
 
 /// Both readers find the same in the log of `subject`, in each case with one file changed.

@@ -180,7 +180,7 @@ fn golden_stores_of_this_version() {
     wait(writer.checkpoint(record("three"))).unwrap();
     wait(writer.append(vec![record("four")], Durability::Synced)).unwrap();
     wait(writer.shutdown()).unwrap();
-    held.put_older_away().unwrap();
+    held.put_older_away(&mut |_, _| ()).unwrap();
 
     // The one that is read is the child: its first segment is its parent's.
     let parent = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d0f".parse().unwrap();

@@ -84,7 +84,7 @@ fn what_is_put_away_is_read_all_the_same() {
         session(&store);
         let before = texts(&store.read(&subject()).unwrap());
         let mut held = claim(&store);
-        let done = held.put_older_away().unwrap();
+        let done = held.put_older_away(&mut |_, _| ()).unwrap();
         assert_eq!(done.segments, 2, "{}", backend.name);
         assert!(done.packed < done.bytes, "{done:?}");
         assert_eq!(
@@ -100,11 +100,14 @@ fn what_is_put_away_is_read_all_the_same() {
         let head = store.head(&subject()).unwrap().unwrap();
         assert_eq!((head.seq, &*head.data), (1, "{\"text\":\"a\"}"));
         // Done again it finds nothing to do; the log goes on.
-        assert_eq!(held.put_older_away().unwrap().segments, 0);
+        assert_eq!(held.put_older_away(&mut |_, _| ()).unwrap().segments, 0);
         let writer = held.writer().unwrap();
         let next = append(&writer, &["e"]).unwrap().first_seq;
         assert_eq!(next, before.last().unwrap().0 + 1);
-        assert!(matches!(held.put_older_away(), Err(LogError::WriterExists)));
+        assert!(matches!(
+            held.put_older_away(&mut |_, _| ()),
+            Err(LogError::WriterExists)
+        ));
         wait(writer.shutdown()).unwrap();
         drop(held);
         let all = texts(&store.read(&subject()).unwrap());
@@ -122,7 +125,9 @@ fn a_segment_that_is_put_away_is_a_gzip_file() {
     session(&backend.store());
     let plain = backend.segments();
     let bytes: Vec<_> = plain.iter().map(|path| backend.bytes(path)).collect();
-    claim(&backend.store()).put_older_away().unwrap();
+    claim(&backend.store())
+        .put_older_away(&mut |_, _| ())
+        .unwrap();
     for (index, name) in names(&backend, "older").iter().enumerate() {
         let path = backend.root().join(session_dir()).join("older").join(name);
         let zcat = Command::new("gzip").arg("-dc").arg(path).output().unwrap();
@@ -139,7 +144,10 @@ fn without_a_checkpoint_everything_stays() {
     support::run(&backend.store(), &[&["c"]]).unwrap();
     let before = backend.tree(&session_dir());
     assert_eq!(
-        claim(&backend.store()).put_older_away().unwrap().segments,
+        claim(&backend.store())
+            .put_older_away(&mut |_, _| ())
+            .unwrap()
+            .segments,
         0
     );
     assert_eq!(backend.tree(&session_dir()), before);
@@ -155,7 +163,10 @@ fn a_segment_with_a_stale_end_stays() {
     bytes.extend_from_slice(b"a stale writer's");
     backend.overwrite(&first, &bytes);
     assert_eq!(
-        claim(&backend.store()).put_older_away().unwrap().segments,
+        claim(&backend.store())
+            .put_older_away(&mut |_, _| ())
+            .unwrap()
+            .segments,
         1
     );
     assert_eq!(backend.bytes(&first), bytes);
@@ -168,7 +179,7 @@ fn a_bit_that_flips_in_one_that_is_put_away_is_damage_and_costs_one_member() {
     let backend = Backend::memory(MemoryFs::new());
     let store = backend.store();
     session(&store);
-    claim(&store).put_older_away().unwrap();
+    claim(&store).put_older_away(&mut |_, _| ()).unwrap();
     let whole = texts(&store.read(&subject()).unwrap());
     let older = session_dir().join("older");
     let (mut tried, mut harmless) = (0, 0);
@@ -212,7 +223,7 @@ fn a_fork_has_what_was_put_away() {
         let store = backend.store();
         session(&store);
         let mut held = claim(&store);
-        held.put_older_away().unwrap();
+        held.put_older_away(&mut |_, _| ()).unwrap();
         let all = texts(&held.scan().unwrap());
         for at in [1, 2, 3, 6, all.len()] {
             let fork = held.fork(at as u64, &child(), &Owner::current()).unwrap();
@@ -237,7 +248,7 @@ fn an_export_holds_what_was_put_away_and_archives_take_it_along() {
     let backend = Backend::memory(MemoryFs::new());
     let store = backend.store();
     session(&store);
-    claim(&store).put_older_away().unwrap();
+    claim(&store).put_older_away(&mut |_, _| ()).unwrap();
     let all = texts(&store.read(&subject()).unwrap());
     let mut file = Vec::new();
     store.export(&subject(), &mut file).unwrap();
@@ -266,7 +277,7 @@ fn a_failure_at_any_operation_loses_nothing() {
         let faulty = FaultFs::new(inner, at, Fault::Torn, Repeat::Once);
         let opened = Store::open(Arc::new(faulty), Path::new("test"));
         let claimed = opened.and_then(|store| store.claim(&subject(), &Owner::current()));
-        let result = claimed.and_then(|mut held| held.put_older_away());
+        let result = claimed.and_then(|mut held| held.put_older_away(&mut |_, _| ()));
         let now = Backend::memory(memory.clone()).store();
         let scan = now.read(&subject()).unwrap();
         assert_eq!(
@@ -278,7 +289,7 @@ fn a_failure_at_any_operation_loses_nothing() {
             break;
         }
         failed += 1;
-        claim(&now).put_older_away().unwrap();
+        claim(&now).put_older_away(&mut |_, _| ()).unwrap();
         let log: Vec<PathBuf> = Backend::memory(memory).segments();
         assert_eq!(log.len(), 1, "operation {at}");
     }
@@ -300,7 +311,7 @@ fn a_store_of_layout_1_is_brought_to_layout_2_behind_a_back_up() {
         let backups = store.backups().unwrap();
         assert_eq!(backups, [Path::new("backup/format-1.1")]);
         assert_eq!(backend.bytes(Path::new("STORE")), b"{\"format\":2}\n");
-        held.put_older_away().unwrap();
+        held.put_older_away(&mut |_, _| ()).unwrap();
         append(&held.writer().unwrap(), &["more"]).unwrap();
         drop(held);
         let place = &backups[0];

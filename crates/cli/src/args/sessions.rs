@@ -19,7 +19,7 @@ pub(crate) enum Sessions {
     /// Make a new session that begins with this one's history
     Fork(Fork),
     /// Put a session away: lists leave it out, nothing of it is lost
-    Archive(One),
+    Archive(Archive),
     /// Bring a session back from the archive
     Unarchive(One),
     /// Move a session to the trash of the store
@@ -84,6 +84,20 @@ pub(crate) struct Fork {
     /// of a turn]
     #[arg(long, value_name = "CURSOR")]
     pub(crate) at: Option<u64>,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// Put a session away: lists leave it out, nothing of it is lost.
+#[derive(Debug, Args)]
+pub(crate) struct Archive {
+    /// The session's id
+    #[arg(value_name = "ID")]
+    pub(crate) session: SessionId,
+    /// Leave it where it is and compress the part of its log that opening it does not read; what
+    /// reads all of it, such as `show`, `export` or an editor's load, reads that as before
+    #[arg(long)]
+    pub(crate) older: bool,
     #[command(flatten)]
     pub(crate) format: Format,
 }

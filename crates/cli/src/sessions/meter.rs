@@ -113,6 +113,13 @@ impl<W: Write> Counter<W> {
             .show(|| format!("{verb} {done} of {total} sessions"));
     }
 
+    /// So many segments of all are done.
+    pub(super) fn segments(&mut self, done: usize, total: usize) {
+        let verb = self.verb;
+        self.line
+            .show(|| format!("{verb} {done} of {total} segments"));
+    }
+
     /// So many records are done; nobody knows yet of how many.
     pub(super) fn records(&mut self, done: u64) {
         let verb = self.verb;

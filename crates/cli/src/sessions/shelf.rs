@@ -3,7 +3,7 @@
 use sessiond_protocol::{Accepted, Op, SessionId};
 
 use super::submission;
-use crate::args::{ById, Format, One};
+use crate::args::{Archive, ById, Format, One};
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
@@ -56,6 +56,11 @@ impl Place {
 /// Moves a session.
 pub(super) fn run(setup: &Setup, one: &One, place: Place) -> Result<(), Failure> {
     put(setup, one.session, one.format, place)
+}
+
+/// Puts the session into the archive.
+pub(super) fn archive(setup: &Setup, archive: &Archive) -> Result<(), Failure> {
+    put(setup, archive.session, archive.format, Place::Archive)
 }
 
 /// Brings a removed session back.

@@ -216,7 +216,7 @@ fn crash_states_of_putting_older_segments_away() {
     append(&writer, &ALL[3..]).unwrap();
     wait(writer.shutdown()).unwrap();
     script.promise(|_, store| holds(store, &subject(), ALL));
-    assert_eq!(held.put_older_away().unwrap().segments, 1);
+    assert_eq!(held.put_older_away(&mut |_, _| ()).unwrap().segments, 1);
     drop(held);
     script.run("crash_states_of_putting_older_segments_away", 300);
 }
@@ -233,7 +233,7 @@ fn crash_states_of_a_fork_of_older_segments() {
     wait(writer.checkpoint(record(ALL[1]))).unwrap();
     append(&writer, &ALL[2..]).unwrap();
     wait(writer.shutdown()).unwrap();
-    held.put_older_away().unwrap();
+    held.put_older_away(&mut |_, _| ()).unwrap();
     script.promise(whole_or_nothing(child(), ALL));
     let forked = held.fork(3, &child(), &Owner::current()).map(drop);
     forked.unwrap();
