@@ -1,5 +1,6 @@
 //! The command line. contract.md decides its names.
 
+mod examples;
 mod sessions;
 
 use std::path::{Path, PathBuf};

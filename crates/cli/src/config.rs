@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -21,6 +22,9 @@ pub(crate) struct Config {
     /// What of a session is stored.
     #[serde(default)]
     persistence: Persistence,
+    /// How long things are kept.
+    #[serde(default)]
+    retention: Retention,
     /// The agents by name.
     #[serde(default)]
     agents: BTreeMap<String, AgentConfig>,
@@ -34,6 +38,17 @@ enum Persistence {
     #[default]
     Extended,
     Lean,
+}
+
+/// How long things are kept; what has no number is kept for ever (LOG-12). Days have 24 hours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Retention {
+    /// Sessions in which nothing was recorded for so many days go to the trash. Not 0: that would
+    /// be all of them.
+    pub(crate) sessions_days: Option<NonZeroU32>,
+    /// What has been in the trash for so many days is deleted.
+    pub(crate) trash_days: Option<u32>,
 }
 
 /// One agent.
@@ -121,6 +136,11 @@ impl Config {
             Persistence::Extended => PersistenceState::On,
             Persistence::Lean => PersistenceState::Lean,
         }
+    }
+
+    /// How long things are kept.
+    pub(crate) fn retention(&self) -> Retention {
+        self.retention
     }
 
     /// The agents by name, the built-in one among them.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod finding;
+mod retention;
 mod store;
 mod system;
 
@@ -34,6 +35,7 @@ pub(crate) fn run(common: &Common, format: Format) -> Result<(), Failure> {
     let misconfigured = broken(&of_agents);
     let mut findings = of_store;
     findings.extend(system::findings());
+    findings.extend(retention::finding(common));
     findings.extend(of_agents);
     let healthy = !broken(&findings);
     let report = Report {

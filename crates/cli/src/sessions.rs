@@ -10,6 +10,7 @@ mod meter;
 mod older;
 mod rename;
 mod repair;
+mod retention;
 mod shelf;
 mod submission;
 mod verify;

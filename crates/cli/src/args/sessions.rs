@@ -5,36 +5,50 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use sessiond_protocol::SessionId;
 
-use super::Format;
+use super::{Format, examples};
 
 /// Stored sessions.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sessions {
     /// List sessions, newest first
+    #[command(after_help = examples::LIST)]
     List(List),
     /// Show a whole conversation; also while another process holds the session
+    #[command(after_help = examples::SHOW)]
     Show(Show),
     /// Give a session a title that neither prompts nor the agent overwrite
+    #[command(after_help = examples::RENAME)]
     Rename(Rename),
     /// Make a new session that begins with this one's history
+    #[command(after_help = examples::FORK)]
     Fork(Fork),
     /// Put a session away: lists leave it out, nothing of it is lost
+    #[command(after_help = examples::ARCHIVE)]
     Archive(Archive),
     /// Bring a session back from the archive
+    #[command(after_help = examples::UNARCHIVE)]
     Unarchive(One),
     /// Move a session to the trash of the store
+    #[command(after_help = examples::RM)]
     Rm(One),
     /// Bring a removed session back out of the trash
+    #[command(after_help = examples::RESTORE)]
     Restore(ById),
     /// Look for damage in logs: exit 0 for none, 1 for any, 74 for what cannot be read
+    #[command(after_help = examples::VERIFY)]
     Verify(Verify),
     /// Take note of damage in new segments; no byte of an old one changes
+    #[command(after_help = examples::REPAIR)]
     Repair(One),
     /// Write a session into one file that another machine can import
+    #[command(after_help = examples::EXPORT)]
     Export(Export),
     /// Take in a session that was exported
+    #[command(after_help = examples::IMPORT)]
     Import(Import),
-    /// Remove what no session needs: blobs without a record, leftovers of dead processes
+    /// Remove what no session needs: blobs without a record, leftovers of dead processes, and
+    /// what is older than the configuration keeps it
+    #[command(after_help = examples::GC)]
     Gc(Gc),
 }
 
@@ -185,13 +199,17 @@ fn remap(text: &str) -> Result<Remap, &'static str> {
     Ok(Remap { old, new })
 }
 
-/// Remove what no session needs.
+/// Remove what no session needs, and apply the configuration's `[retention]`.
+///
+/// Nothing else does either. Sessions in use, archived ones, and those that others were forked
+/// from do not go because of their age.
 #[derive(Debug, Args)]
 pub(crate) struct Gc {
     /// Only say what would go
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Delete what has been in the trash for so many days, too [default: the trash stays]
+    /// Delete what has been in the trash for so many days, too [default: the configuration's
+    /// `retention.trash_days`, else the trash stays]
     #[arg(long, value_name = "DAYS")]
     pub(crate) trash_days: Option<u32>,
     #[command(flatten)]

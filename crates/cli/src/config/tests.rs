@@ -101,3 +101,33 @@ fn sessions_are_stored_whole_unless_the_file_says_lean() {
     let off = parse("persistence = \"off\"\n").unwrap_err();
     assert!(off.starts_with("/c.toml:1: unknown variant `off`"), "{off}");
 }
+
+/// LOG-12
+#[test]
+fn everything_is_kept_unless_the_file_says_for_how_long() {
+    let days = |text: &str| {
+        let kept = parse(text).unwrap().retention();
+        (kept.sessions_days.map(|days| days.get()), kept.trash_days)
+    };
+    let table = [
+        ("", (None, None)),
+        ("[retention]\n", (None, None)),
+        ("[retention]\nsessions_days = 90\n", (Some(90), None)),
+        ("[retention]\ntrash_days = 0\n", (None, Some(0))),
+    ];
+    for (text, expected) in table {
+        assert_eq!(days(text), expected, "{text}");
+    }
+    for (text, begins) in [
+        (
+            "[retention]\nsessions_days = 0\n",
+            "/c.toml:2: invalid value",
+        ),
+        ("[retention]\nsessions_days = -1\n", "/c.toml:2: "),
+        ("[retention]\ntrash_days = \"7\"\n", "/c.toml:2: "),
+        ("[retention]\ndays = 7\n", "/c.toml:2: unknown field `days`"),
+    ] {
+        let message = parse(text).unwrap_err();
+        assert!(message.starts_with(begins), "{text:?} gave {message:?}");
+    }
+}

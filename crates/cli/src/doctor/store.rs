@@ -130,8 +130,7 @@ fn occupied(root: &Path) -> Finding {
     let sessions = fs::read_dir(root.join("sessions")).map_or(0, Iterator::count);
     let aside = fs::read_dir(root.join("aside")).map_or(0, Iterator::count);
     let size = size(root) as f64 / f64::from(1 << 20);
-    let text =
-        format!("{sessions} sessions, {size:.1} MiB; retention is off, nothing is ever removed");
+    let text = format!("{sessions} sessions, {size:.1} MiB; nothing is deleted by itself");
     if aside == 0 {
         return Finding::good("occupied", text);
     }

@@ -7,6 +7,7 @@ use sessiond_log::{Owner, Store, Subject, Sweep, Swept};
 
 use super::decided;
 use super::meter::Counter;
+use super::retention::{self, Expired};
 use crate::args::Gc;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -14,14 +15,20 @@ use crate::setup::Setup;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Sweeps the store, or says what a sweep would take.
+/// Sweeps the store and applies what the configuration says of retention, or says what that would
+/// take. What goes to the trash now is at the earliest deleted from there by the next one.
 pub(super) fn run(setup: &Setup, gc: &Gc) -> Result<(), Failure> {
     let store = Store::open_real(setup.store())?;
-    let sweep = match gc.dry_run {
+    let kept = setup.config().retention();
+    let how = match gc.dry_run {
         true => Sweep::DryRun,
         false => Sweep::Remove,
     };
-    let swept = self::sweep(&store, sweep, before(gc.trash_days))?;
+    let swept = sweep(&store, how, before(gc.trash_days.or(kept.trash_days)))?;
+    let expired = match kept.sessions_days {
+        Some(days) => retention::run(&store, how, days.get())?,
+        None => Expired::default(),
+    };
     let ids =
         |subjects: &[Subject]| -> Vec<String> { subjects.iter().map(Subject::to_string).collect() };
     let (busy, damaged) = (ids(&swept.busy), ids(&swept.damaged));
@@ -34,11 +41,13 @@ pub(super) fn run(setup: &Setup, gc: &Gc) -> Result<(), Failure> {
             "bytes": swept.bytes,
             "busy": busy,
             "damaged": damaged,
+            "expired": expired.expired,
+            "spared": expired.spared,
         }));
     }
-    let verb = match sweep {
-        Sweep::DryRun => "would remove",
-        Sweep::Remove => "removed",
+    let (verb, moved) = match how {
+        Sweep::DryRun => ("would remove", "would go to the trash"),
+        Sweep::Remove => ("removed", "is in the trash now"),
     };
     let (blobs, leftovers, trashed) = (swept.blobs, swept.leftovers, swept.trashed);
     let bytes = swept.bytes;
@@ -49,10 +58,17 @@ pub(super) fn run(setup: &Setup, gc: &Gc) -> Result<(), Failure> {
     let skipped = busy
         .iter()
         .map(|id| format!("{id} is in use; passed over\n"));
-    let kept = damaged
+    let damaged = damaged
         .iter()
         .map(|id| format!("{id} is damaged; its blobs stay\n"));
-    skipped.chain(kept).try_for_each(|line| print(&line))
+    let old = expired.expired.iter();
+    let old = old.map(|id| format!("{id} was not used for too long; it {moved}\n"));
+    let spared = expired.spared.iter().map(|spared| {
+        let (id, reason) = (&spared.session, spared.reason);
+        format!("{id} was not used for too long; it stays: {reason}\n")
+    });
+    let mut lines = skipped.chain(damaged).chain(old).chain(spared);
+    lines.try_for_each(|line| print(&line))
 }
 
 /// Sweeps, and records that it did, with the sessions that it was refused (LOG-19).
@@ -76,8 +92,12 @@ fn sweep(store: &Store, sweep: Sweep, trash_before: u64) -> Result<Swept, Failur
 /// The moment, in milliseconds of the Unix epoch, before which what lies in the trash goes.
 fn before(days: Option<u32>) -> u64 {
     let Some(days) = days else { return 0 };
-    let now = u128::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
-    let kept = (DAY * days).as_millis();
+    let kept = u64::try_from((DAY * days).as_millis()).unwrap_or(u64::MAX);
     // Of this very millisecond, too.
-    u64::try_from((now + 1).saturating_sub(kept)).unwrap_or_default()
+    (now() + 1).saturating_sub(kept)
+}
+
+/// Milliseconds of the Unix epoch; a clock before that counts as its beginning.
+pub(super) fn now() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
 }

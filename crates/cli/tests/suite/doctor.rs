@@ -39,7 +39,15 @@ fn a_good_place_is_found_good_and_every_subject_is_looked_at() {
         assert_eq!(finding(&report, topic)["health"], "good", "{report:#}");
     }
     let occupied = finding(&report, "occupied")["detail"].as_str().unwrap();
-    assert!(occupied.starts_with("1 sessions") && occupied.contains("retention is off"));
+    assert!(occupied.starts_with("1 sessions") && occupied.contains("MiB"));
+    let kept = |report: &Value| -> String {
+        let kept = finding(report, "retention")["detail"].as_str().unwrap();
+        kept.to_owned()
+    };
+    assert!(kept(&report).starts_with("off"), "{report:#}");
+    let config = home.write("c.toml", "[retention]\nsessions_days = 90\n");
+    let (_, configured) = self::report(&home, &["--config", config.to_str().unwrap()]);
+    assert!(kept(&configured).contains("90 days"), "{configured:#}");
     let text = home.run(&["doctor"]).well().stdout;
     assert!(text.contains(home.store().to_str().unwrap()), "{text}");
 }

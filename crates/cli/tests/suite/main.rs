@@ -28,6 +28,7 @@ mod orphans;
 mod portable;
 mod progress;
 mod rename;
+mod retention;
 mod sessions;
 mod shelf;
 mod small_disk;
