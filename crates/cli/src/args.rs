@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use sessiond_protocol::SessionId;
+
+use crate::named::SessionName;
 
 pub(crate) use sessions::{
-    Archive, ById, Export, Fork, Gc, Import, List, One, Remap, Rename, Sessions, Show, Verify,
+    Archive, Export, Fork, Gc, Import, List, Named, One, Remap, Rename, Sessions, Show, Verify,
 };
 
 const EXAMPLES: &str = "\
@@ -110,9 +111,9 @@ pub(crate) enum Command {
 /// Nobody is there to ask, so what needs permission is declined.
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
-    /// Go on in this session
-    #[arg(long, value_name = "ID", conflicts_with = "last")]
-    pub(crate) session: Option<SessionId>,
+    /// Go on in this session: its id or its exact title
+    #[arg(long, value_name = "SESSION", conflicts_with = "last")]
+    pub(crate) session: Option<SessionName>,
     /// Go on in the newest session of this directory
     #[arg(long)]
     pub(crate) last: bool,

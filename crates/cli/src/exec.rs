@@ -16,6 +16,7 @@ use sessiond_wire::stdio::{self, ProtocolIo};
 
 use crate::args::Exec;
 use crate::failure::Failure;
+use crate::named;
 use crate::output::say;
 use crate::setup::{Setup, block_on, drain};
 use crate::signals::Signals;
@@ -112,9 +113,10 @@ impl Turn {
 
     /// The session to work in: a new one, the named one, or the newest of this directory.
     async fn session(&mut self, exec: &Exec, start: &Start) -> Result<SessionId, Failure> {
-        let wanted = match exec.session {
+        let wanted = match &exec.session {
+            Some(name) => Some(named::resolve(&mut self.waist, name, &start.cwd).await?),
             None if exec.last => Some(self.newest(&start.cwd).await?),
-            named => named,
+            None => None,
         };
         let answers = vec![RequestKind::Permission];
         let on_disconnect = OnDisconnect::Cancel;

@@ -29,6 +29,7 @@ mod diagnostics;
 mod doctor;
 mod exec;
 mod failure;
+mod named;
 mod output;
 mod sessions;
 mod setup;

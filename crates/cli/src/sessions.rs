@@ -6,6 +6,7 @@ mod fork;
 mod gc;
 mod health;
 mod import;
+mod list;
 mod meter;
 mod older;
 mod rename;
@@ -15,105 +16,49 @@ mod shelf;
 mod submission;
 mod verify;
 
-use std::path::Path;
-
 use sessiond_log::{Store, Subject};
 use sessiond_protocol::{
-    Accepted, Cursor, EventFrame, Op, ServerFrame, SessionId, SessionList, Summary, WireError,
-    encode,
+    Accepted, Cursor, EventFrame, Op, ServerFrame, SessionId, WireError, encode,
 };
 
-use crate::args::{List, Sessions, Show};
-use crate::conversation::{Conversation, Life, one_line};
+use crate::args::{Named, One, Sessions, Show};
+use crate::conversation::{Conversation, Life};
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::named;
+use crate::output::print;
 use crate::setup::{Setup, block_on};
 use crate::waist::{Waist, unexpected};
-
-/// Longest title in a list, in characters: a line should stay a line.
-const TITLE_CHARS: usize = 48;
 
 /// Runs the command.
 pub(crate) fn run(setup: &Setup, sessions: &Sessions) -> Result<(), Failure> {
     match sessions {
-        Sessions::List(list) => self::list(setup, list),
+        Sessions::List(list) => list::run(setup, list),
         Sessions::Show(show) => self::show(setup, show),
         Sessions::Rename(rename) => rename::run(setup, rename),
         Sessions::Fork(fork) => fork::run(setup, fork),
         Sessions::Archive(archive) if archive.older => older::run(setup, archive),
         Sessions::Archive(archive) => shelf::archive(setup, archive),
         Sessions::Unarchive(one) => shelf::run(setup, one, shelf::Place::Store),
-        Sessions::Rm(one) => shelf::run(setup, one, shelf::Place::Trash),
-        Sessions::Restore(one) => shelf::restore(setup, one),
+        Sessions::Rm(named) => shelf::run(setup, &one(setup, named)?, shelf::Place::Trash),
+        Sessions::Restore(one) => shelf::run(setup, one, shelf::Place::Back),
         Sessions::Verify(verify) => verify::run(setup, verify),
-        Sessions::Repair(one) => repair::run(setup, one),
+        Sessions::Repair(named) => repair::run(setup, &one(setup, named)?),
         Sessions::Export(export) => export::run(setup, export),
         Sessions::Import(import) => import::run(setup, import),
         Sessions::Gc(gc) => gc::run(setup, gc),
     }
 }
 
-fn list(setup: &Setup, list: &List) -> Result<(), Failure> {
-    let cwd = list.cwd.as_deref().map(absolute).transpose()?;
-    let summaries = block_on(async {
-        let engine = setup.engine("sessions")?;
-        let mut waist = Waist::open(engine.connect(), "sessions").await?;
-        let mut summaries: Vec<Summary> = Vec::new();
-        let mut after = None;
-        loop {
-            let page = SessionList {
-                cwd: cwd.clone(),
-                after,
-                ..SessionList::default()
-            };
-            match waist.call(None, Op::SessionList(page), drop).await? {
-                Accepted::Sessions { sessions, next } => {
-                    summaries.extend(sessions);
-                    after = next;
-                }
-                _ => return Err(unexpected().into()),
-            }
-            if after.is_none() {
-                waist.close().await;
-                return Ok(summaries);
-            }
-        }
-    })?;
-    if list.format.json {
-        return print_json(&serde_json::json!({ "sessions": summaries }));
-    }
-    if summaries.is_empty() {
-        return print("no sessions\n");
-    }
-    summaries
-        .iter()
-        .try_for_each(|summary| print(&line(summary)))
-}
-
-fn line(summary: &Summary) -> String {
-    let title = summary.title.as_deref().unwrap_or("(no title)");
-    let title: String = one_line(title).chars().take(TITLE_CHARS).collect();
-    let damaged = if summary.damage > 0 { "  DAMAGED" } else { "" };
-    let when: String = summary
-        .updated_at
-        .chars()
-        .take("2026-01-01T00:00:00".len())
-        .collect();
-    let (id, turns, cwd) = (summary.session, summary.turns, one_line(&summary.cwd));
-    format!("{id}  {when}Z  {turns:>3} turns  {title:<TITLE_CHARS$}  {cwd}{damaged}\n")
-}
-
-/// The directory as sessions record it.
-fn absolute(path: &Path) -> Result<String, Failure> {
-    std::path::absolute(path)
-        .ok()
-        .and_then(|path| path.into_os_string().into_string().ok())
-        .ok_or_else(|| Failure::Usage("--cwd names no directory in UTF-8".to_owned()))
+/// The session that is named, by its id.
+fn one(setup: &Setup, named: &Named) -> Result<One, Failure> {
+    let (session, format) = (named::find(setup, &named.session)?, named.format);
+    Ok(One { session, format })
 }
 
 fn show(setup: &Setup, show: &Show) -> Result<(), Failure> {
-    let frames = read(setup, show.session)?;
-    let conversation = Conversation::new(show.session, life(setup, show.session), frames);
+    let session = named::find(setup, &show.session)?;
+    let frames = read(setup, session)?;
+    let conversation = Conversation::new(session, life(setup, session), frames);
     if !show.format.json {
         return print(&conversation.to_string());
     }

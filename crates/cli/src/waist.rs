@@ -2,7 +2,7 @@
 
 use sessiond_protocol::{
     Accepted, Answer, ClientFrame, ErrorCode, Hello, Op, Party, Receipt, ServerFrame, SessionId,
-    Submission, SubmissionId, VERSION, Verdict, WireError,
+    SessionList, Submission, SubmissionId, Summary, VERSION, Verdict, WireError,
 };
 use sessiond_wire::Connection;
 
@@ -57,6 +57,22 @@ impl Waist {
                     };
                 }
                 frame => other(frame),
+            }
+        }
+    }
+
+    /// All sessions that pass the filters of `list`, newest first: one page after the other.
+    pub(crate) async fn list(&mut self, mut list: SessionList) -> Result<Vec<Summary>, WireError> {
+        let mut summaries = Vec::new();
+        loop {
+            let op = Op::SessionList(list.clone());
+            let Accepted::Sessions { sessions, next } = self.call(None, op, drop).await? else {
+                return Err(unexpected());
+            };
+            summaries.extend(sessions);
+            list.after = next;
+            if list.after.is_none() {
+                return Ok(summaries);
             }
         }
     }

@@ -22,7 +22,8 @@ Examples:
 
 pub(super) const ARCHIVE: &str = "\
 Examples:
-  sessiond sessions archive ID";
+  sessiond sessions archive ID
+  sessiond sessions archive ID --older     a long session takes less room, and stays in the lists";
 
 pub(super) const UNARCHIVE: &str = "\
 Examples:

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use sessiond_protocol::SessionId;
 
 use super::{Format, examples};
+use crate::named::SessionName;
 
 /// Stored sessions.
 #[derive(Debug, Subcommand)]
@@ -30,16 +31,16 @@ pub(crate) enum Sessions {
     Unarchive(One),
     /// Move a session to the trash of the store
     #[command(after_help = examples::RM)]
-    Rm(One),
+    Rm(Named),
     /// Bring a removed session back out of the trash
     #[command(after_help = examples::RESTORE)]
-    Restore(ById),
+    Restore(One),
     /// Look for damage in logs: exit 0 for none, 1 for any, 74 for what cannot be read
     #[command(after_help = examples::VERIFY)]
     Verify(Verify),
     /// Take note of damage in new segments; no byte of an old one changes
     #[command(after_help = examples::REPAIR)]
-    Repair(One),
+    Repair(Named),
     /// Write a session into one file that another machine can import
     #[command(after_help = examples::EXPORT)]
     Export(Export),
@@ -58,6 +59,12 @@ pub(crate) struct List {
     /// Only sessions of this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Only sessions of exactly this title
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// Only sessions with this text in their title or at the beginning of their first prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -65,9 +72,9 @@ pub(crate) struct List {
 /// Show a whole conversation.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -75,9 +82,9 @@ pub(crate) struct Show {
 /// Give a session a title that neither prompts nor the agent overwrite.
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
     /// The title: one line
     #[arg(value_name = "TITLE")]
     pub(crate) title: String,
@@ -91,9 +98,9 @@ pub(crate) struct Rename {
 /// other.
 #[derive(Debug, Args)]
 pub(crate) struct Fork {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
     /// The last event they share, as `sessions show --json` numbers them [default: the newest end
     /// of a turn]
     #[arg(long, value_name = "CURSOR")]
@@ -105,9 +112,9 @@ pub(crate) struct Fork {
 /// Put a session away: lists leave it out, nothing of it is lost.
 #[derive(Debug, Args)]
 pub(crate) struct Archive {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
     /// Leave it where it is and compress the part of its log that opening it does not read; what
     /// reads all of it, such as `show`, `export` or an editor's load, reads that as before
     #[arg(long)]
@@ -122,9 +129,9 @@ pub(crate) struct Archive {
 /// Without ids it also names what was set aside.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The sessions' ids, archived or not [default: all of both]
-    #[arg(value_name = "ID")]
-    pub(crate) sessions: Vec<SessionId>,
+    /// The sessions' ids, archived or not, or exact titles [default: all of both]
+    #[arg(value_name = "SESSION")]
+    pub(crate) sessions: Vec<SessionName>,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -139,12 +146,12 @@ pub(crate) struct One {
     pub(crate) format: Format,
 }
 
-/// One session that no list shows.
+/// One session, by id or title.
 #[derive(Debug, Args)]
-pub(crate) struct ById {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
+pub(crate) struct Named {
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -154,9 +161,9 @@ pub(crate) struct ById {
 /// The file holds the log, its blobs and their keys: it is as private as the session.
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The session's id
-    #[arg(value_name = "ID")]
-    pub(crate) session: SessionId,
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
     /// The file to make, which must not exist [default: ID.sessiond]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

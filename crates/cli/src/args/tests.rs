@@ -1,6 +1,7 @@
 use clap::{CommandFactory, Parser};
 
 use super::{Command, CommandLine, Sessions};
+use crate::named::SessionName;
 
 #[test]
 fn the_definition_holds_together() {
@@ -27,7 +28,7 @@ fn bad_command_lines_are_refused_as_usage() {
         &["sessiond", "frobnicate"],
         &["sessiond", "exec"],
         &["sessiond", "exec", "--last", "--session", session, "hi"],
-        &["sessiond", "exec", "--session", "../../etc", "hi"],
+        &["sessiond", "exec", "--session", "", "hi"],
         &["sessiond", "sessions"],
         &["sessiond", "sessions", "show"],
         &[
@@ -36,6 +37,7 @@ fn bad_command_lines_are_refused_as_usage() {
             "show",
             "0191F0AA-0000-7000-8000-000000000000",
         ],
+        &["sessiond", "sessions", "unarchive", "a title"],
         &["sessiond", "acp", "--wrong"],
     ];
     for line in table {
@@ -60,5 +62,5 @@ fn a_session_is_shown_by_its_canonical_id() {
     let Command::Sessions(Sessions::Show(show)) = parsed.command else {
         panic!("not show")
     };
-    assert_eq!(show.session.to_string(), id);
+    assert_eq!(show.session, SessionName::Id(id.parse().unwrap()));
 }

@@ -10,13 +10,15 @@ use super::decided;
 use super::meter::Meter;
 use crate::args::Export;
 use crate::failure::Failure;
+use crate::named;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
 
 /// Writes the file: private, whole or not at all, and never over another one.
 pub(super) fn run(setup: &Setup, export: &Export) -> Result<(), Failure> {
     let store = Store::open_real(setup.store())?;
-    let subject: Subject = export.session.to_string().parse()?;
+    let session = named::find(setup, &export.session)?;
+    let subject: Subject = session.to_string().parse()?;
     let default = || PathBuf::from(format!("{subject}.sessiond"));
     let path = export.output.clone().unwrap_or_else(default);
     let written = write(&store, &subject, &path);
@@ -24,7 +26,7 @@ pub(super) fn run(setup: &Setup, export: &Export) -> Result<(), Failure> {
     let bytes = written?;
     if export.format.json {
         return print_json(&serde_json::json!({
-            "session": export.session, "file": path, "bytes": bytes,
+            "session": session, "file": path, "bytes": bytes,
         }));
     }
     let path = path.display();

@@ -5,6 +5,7 @@ use sessiond_protocol::{Accepted, Cursor, Op};
 use super::submission;
 use crate::args::Fork;
 use crate::failure::Failure;
+use crate::named;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
 use crate::waist::unexpected;
@@ -12,11 +13,11 @@ use crate::waist::unexpected;
 /// Forks the session and says the new one's id.
 pub(super) fn run(setup: &Setup, fork: &Fork) -> Result<(), Failure> {
     let at = fork.at.map(Cursor);
-    let Accepted::Session(child) = submission::ask(setup, fork.session, Op::SessionFork { at })?
-    else {
+    let parent = named::find(setup, &fork.session)?;
+    let Accepted::Session(child) = submission::ask(setup, parent, Op::SessionFork { at })? else {
         return Err(unexpected().into());
     };
-    let (parent, session) = (fork.session, child.session);
+    let session = child.session;
     if fork.format.json {
         return print_json(&serde_json::json!({ "session": session, "parent": parent }));
     }

@@ -7,13 +7,14 @@ use super::decided;
 use super::meter::Counter;
 use crate::args::Archive;
 use crate::failure::Failure;
+use crate::named;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
 
 /// Compresses what opening the session does not read. Nobody else may hold it.
 pub(super) fn run(setup: &Setup, archive: &Archive) -> Result<(), Failure> {
     let store = Store::open_real(setup.store())?;
-    let subject: Subject = archive.session.to_string().parse()?;
+    let subject: Subject = named::find(setup, &archive.session)?.to_string().parse()?;
     let done = compress(&store, &subject);
     decided::record(&store, Action::Compress, Some(&subject), &done);
     let PutAway {
@@ -23,7 +24,7 @@ pub(super) fn run(setup: &Setup, archive: &Archive) -> Result<(), Failure> {
     } = done?;
     if archive.format.json {
         return print_json(&serde_json::json!({
-            "session": archive.session, "segments": segments, "bytes": bytes, "packed": packed,
+            "session": subject.as_ref(), "segments": segments, "bytes": bytes, "packed": packed,
         }));
     }
     if segments == 0 {

@@ -5,13 +5,14 @@ use sessiond_protocol::{Accepted, Op};
 use super::submission;
 use crate::args::Rename;
 use crate::failure::Failure;
+use crate::named;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
 use crate::waist::unexpected;
 
 /// Gives the session its title.
 pub(super) fn run(setup: &Setup, rename: &Rename) -> Result<(), Failure> {
-    let (session, title) = (rename.session, rename.title.clone());
+    let (session, title) = (named::find(setup, &rename.session)?, rename.title.clone());
     let Accepted::Done {} = submission::submit(setup, session, Op::SessionRename { title })? else {
         return Err(unexpected().into());
     };

@@ -3,8 +3,9 @@
 use sessiond_protocol::{Accepted, Op, SessionId};
 
 use super::submission;
-use crate::args::{Archive, ById, Format, One};
+use crate::args::{Archive, Format, One};
 use crate::failure::Failure;
+use crate::named;
 use crate::output::{print, print_json};
 use crate::setup::Setup;
 use crate::waist::unexpected;
@@ -60,12 +61,8 @@ pub(super) fn run(setup: &Setup, one: &One, place: Place) -> Result<(), Failure>
 
 /// Puts the session into the archive.
 pub(super) fn archive(setup: &Setup, archive: &Archive) -> Result<(), Failure> {
-    put(setup, archive.session, archive.format, Place::Archive)
-}
-
-/// Brings a removed session back.
-pub(super) fn restore(setup: &Setup, one: &ById) -> Result<(), Failure> {
-    put(setup, one.session, one.format, Place::Back)
+    let session = named::find(setup, &archive.session)?;
+    put(setup, session, archive.format, Place::Archive)
 }
 
 fn put(setup: &Setup, session: SessionId, format: Format, place: Place) -> Result<(), Failure> {

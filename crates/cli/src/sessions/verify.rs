@@ -9,6 +9,7 @@ use super::health::Findings;
 use super::meter::Counter;
 use crate::args::Verify;
 use crate::failure::Failure;
+use crate::named;
 use crate::output::{print, print_json, say};
 use crate::setup::Setup;
 
@@ -23,7 +24,7 @@ struct Unreadable {
 pub(super) fn run(setup: &Setup, verify: &Verify) -> Result<(), Failure> {
     let store = Store::open_real(setup.store())?;
     let (mut looked, mut unreadable) = (Vec::new(), Vec::new());
-    let subjects = subjects(&store, verify)?;
+    let subjects = subjects(setup, &store, verify)?;
     let (mut counter, total) = (Counter::new("looked at"), subjects.len());
     for (done, subject) in subjects.into_iter().enumerate() {
         counter.sessions(done, total);
@@ -70,16 +71,14 @@ fn remains(path: &Path) -> String {
     )
 }
 
-fn subjects(store: &Store, verify: &Verify) -> Result<Vec<Subject>, Failure> {
+fn subjects(setup: &Setup, store: &Store, verify: &Verify) -> Result<Vec<Subject>, Failure> {
     if verify.sessions.is_empty() {
         let mut subjects = store.subjects()?;
         subjects.extend(store.archived()?);
         return Ok(subjects);
     }
-    let ids = verify.sessions.iter();
-    Ok(ids
-        .map(|id| id.to_string().parse())
-        .collect::<Result<_, _>>()?)
+    let subject = |name| Ok(named::find(setup, name)?.to_string().parse()?);
+    verify.sessions.iter().map(subject).collect()
 }
 
 fn verdict(looked: &[Findings], unreadable: usize) -> Result<(), Failure> {

@@ -159,7 +159,8 @@ fn what_is_not_there_and_what_cannot_be_read_are_told_apart() {
     for command in ["verify", "repair"] {
         let done = home.run(&["sessions", command, nowhere]);
         assert_eq!(done.code, Some(1), "{command}: {}", done.stderr);
-        assert_eq!(home.run(&["sessions", command, "../x"]).code, Some(2));
+        assert_eq!(home.run(&["sessions", command, "../x"]).code, Some(1));
+        assert_eq!(home.run(&["sessions", command, ""]).code, Some(2));
     }
     let log = home
         .store()

@@ -98,7 +98,7 @@ fn exit_codes_say_what_went_wrong() {
         (&["exec", "/fail on purpose"], 1),
         (&["exec", "--last", "x"], 1),
         (&["exec", "--session", unknown, "x"], 1),
-        (&["exec", "--session", "nonsense", "x"], 2),
+        (&["exec", "--session", "nonsense", "x"], 1),
         (&["exec", "--agent", "nobody", "x"], 2),
         (&["--config", config, "--agent", "later", "exec", "x"], 69),
         (&["--store", "file", "exec", "x"], 74),

@@ -23,6 +23,7 @@ mod foreign_store;
 mod fork;
 mod kill_frames;
 mod kill_moments;
+mod names;
 mod older;
 mod orphans;
 mod portable;

@@ -38,7 +38,7 @@ fn a_name_without_text_and_a_session_that_is_not_there_are_refused() {
     let session = finished(&home, "hello");
     let before = home.sessions();
     let nowhere = "0191f0aa-0000-7000-8000-000000000000";
-    for (session, title, code) in [(&*session, " ", 2), (nowhere, "x", 1), ("no-id", "x", 2)] {
+    for (session, title, code) in [(&*session, " ", 2), (nowhere, "x", 1), ("no-title", "x", 1)] {
         let done = home.run(&["sessions", "rename", session, title]);
         assert_eq!(
             done.code,

@@ -1,8 +1,9 @@
 //! `sessiond sessions`: what is stored.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use sessiond_log::{Durability, NewRecord, Owner, Store};
 
-use crate::harness::{Home, Permissions, Server};
+use crate::harness::{Home, Permissions, Server, only_session};
 
 #[test]
 fn the_list_is_newest_first_and_may_be_of_one_directory() {
@@ -51,12 +52,12 @@ fn an_empty_store_has_an_empty_list() {
 }
 
 #[test]
-fn a_session_that_is_not_there_and_an_id_that_is_none_are_told_apart() {
+fn a_session_that_is_not_there_and_a_name_that_is_none_are_told_apart() {
     let home = Home::new();
     let table = [
         ("0191f0aa-0000-7000-8000-000000000000", 1),
         ("0191F0AA-0000-7000-8000-000000000000", 2),
-        ("../../../../etc/passwd", 2),
+        ("../../../../etc/passwd", 1),
         ("", 2),
     ];
     for (id, code) in table {
@@ -64,6 +65,42 @@ fn a_session_that_is_not_there_and_an_id_that_is_none_are_told_apart() {
         assert_eq!(done.code, Some(code), "{id:?}: {}", done.stderr);
         assert!(!done.stderr.is_empty());
     }
+}
+
+/// LOG-14
+#[test]
+fn a_time_that_is_not_the_logs_has_a_question_mark() {
+    let home = Home::new();
+    home.run(&["exec", "now"]).well();
+    let flagged = || {
+        let json = home.run(&["sessions", "list", "--json"]).well().stdout;
+        let list: Value = serde_json::from_str(&json).unwrap();
+        let text = home.run(&["sessions", "list"]).well().stdout;
+        (list["sessions"][0]["recency"].clone(), text.contains("Z? "))
+    };
+    assert_eq!(flagged(), (Value::Null, false));
+    say_in_the_future(&home, &only_session(&home));
+    assert_eq!(flagged(), ("clamped".into(), true));
+}
+
+/// A message by a clock that was ahead by far.
+fn say_in_the_future(home: &Home, session: &str) {
+    let store = Store::open_real(&home.store()).unwrap();
+    let subject = session.parse().unwrap();
+    let lease = store.claim(&subject, &Owner::current()).unwrap();
+    let writer = lease.writer().unwrap();
+    let message = json!({ "type": "agent_message", "text": "x" });
+    let record = NewRecord {
+        kind: "item.ended".to_owned(),
+        at: "9000-01-01T00:00:00.000Z".to_owned(),
+        data: json!({ "event": { "type": "item.ended", "item": message } }).to_string(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
+        let appended = writer.append(vec![record], Durability::Synced).await;
+        appended.unwrap();
+        writer.shutdown().await.unwrap();
+    });
 }
 
 /// RESUME-6

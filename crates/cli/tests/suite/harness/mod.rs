@@ -8,7 +8,7 @@ mod server;
 mod watch;
 
 pub(crate) use files::Files;
-pub(crate) use home::Home;
+pub(crate) use home::{Finished, Home, finish};
 pub(crate) use list::{listed, only_session};
 pub(crate) use replay::{Part, Replay};
 pub(crate) use server::{Permissions, Server};
