@@ -30,6 +30,7 @@ mod doctor;
 mod exec;
 mod failure;
 mod named;
+mod occupied;
 mod output;
 mod sessions;
 mod setup;

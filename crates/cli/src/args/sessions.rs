@@ -65,6 +65,12 @@ pub(crate) struct List {
     /// Only sessions with this text in their title or at the beginning of their first prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) search: Option<String>,
+    /// List the archived sessions instead
+    #[arg(long, conflicts_with_all = ["cwd", "title", "search", "removed"])]
+    pub(crate) archived: bool,
+    /// List the sessions in the trash and those deleted from it instead
+    #[arg(long, conflicts_with_all = ["cwd", "title", "search"])]
+    pub(crate) removed: bool,
     #[command(flatten)]
     pub(crate) format: Format,
 }

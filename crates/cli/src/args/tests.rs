@@ -38,6 +38,15 @@ fn bad_command_lines_are_refused_as_usage() {
             "0191F0AA-0000-7000-8000-000000000000",
         ],
         &["sessiond", "sessions", "unarchive", "a title"],
+        &["sessiond", "sessions", "list", "--archived", "--removed"],
+        &[
+            "sessiond",
+            "sessions",
+            "list",
+            "--archived",
+            "--search",
+            "x",
+        ],
         &["sessiond", "acp", "--wrong"],
     ];
     for line in table {

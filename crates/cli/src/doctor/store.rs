@@ -12,6 +12,7 @@ use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem, sync_probe};
 
 use super::finding::Finding;
+use crate::occupied::Occupied;
 
 /// A sync that takes longer is felt in every turn.
 const SLOW_SYNC: Duration = Duration::from_millis(50);
@@ -127,25 +128,17 @@ fn file_system(root: &Path) -> Finding {
 }
 
 fn occupied(root: &Path) -> Finding {
-    let sessions = fs::read_dir(root.join("sessions")).map_or(0, Iterator::count);
-    let aside = fs::read_dir(root.join("aside")).map_or(0, Iterator::count);
-    let size = size(root) as f64 / f64::from(1 << 20);
-    let text = format!("{sessions} sessions, {size:.1} MiB; nothing is deleted by itself");
-    if aside == 0 {
+    let occupied = Store::open_real(root).and_then(|store| Occupied::look(&store));
+    let occupied = match occupied {
+        Ok(occupied) => occupied,
+        Err(error) => return Finding::bad("occupied", error.to_string()),
+    };
+    let text = format!("{occupied}; nothing is deleted by itself");
+    if occupied.aside == 0 {
         return Finding::good("occupied", text);
     }
     // CKPT-6
+    let aside = occupied.aside;
     let text = format!("{text}; {aside} that read as empty were set aside in `aside/`");
     Finding::warning("occupied", text)
-}
-
-/// Bytes of all files below a directory; links are not followed.
-fn size(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let size_of = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(meta) if meta.is_dir() => size(&entry.path()),
-        Ok(meta) => meta.len(),
-        Err(_) => 0,
-    };
-    entries.map(size_of).sum()
 }

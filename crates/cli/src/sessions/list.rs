@@ -2,20 +2,29 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
+use sessiond_log::{Content, Store, Tombstone};
 use sessiond_protocol::{Recency, SessionList, Summary};
 
 use crate::args::List;
 use crate::conversation::one_line;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::occupied::Occupied;
+use crate::output::{print, print_json, say};
 use crate::setup::{Setup, block_on};
 use crate::waist::Waist;
 
 /// Longest title in a list, in characters: a line should stay a line.
 const TITLE_CHARS: usize = 48;
 
-/// Lists sessions.
+/// Lists sessions, or what the lists leave out.
 pub(super) fn run(setup: &Setup, list: &List) -> Result<(), Failure> {
+    if list.archived {
+        return archived(setup, list);
+    }
+    if list.removed {
+        return removed(setup, list);
+    }
     let query = SessionList {
         cwd: list.cwd.as_deref().map(absolute).transpose()?,
         title: list.title.clone(),
@@ -32,12 +41,69 @@ pub(super) fn run(setup: &Setup, list: &List) -> Result<(), Failure> {
     if list.format.json {
         return print_json(&serde_json::json!({ "sessions": summaries }));
     }
-    if summaries.is_empty() {
-        return print("no sessions\n");
+    lines("no sessions", summaries.iter().map(line))?;
+    occupied(setup)
+}
+
+/// Says below a list what all of it takes (LOG-12); of an empty store there is nothing to say.
+fn occupied(setup: &Setup) -> Result<(), Failure> {
+    let occupied = Occupied::look(&Store::open_real(setup.store())?)?;
+    if occupied.bytes > 0 {
+        let policy = "nothing is deleted by itself (docs/retention.md)";
+        say(&format!("{occupied}; {policy}"));
     }
-    summaries
-        .iter()
-        .try_for_each(|summary| print(&line(summary)))
+    Ok(())
+}
+
+/// The archived sessions, in the order of their ids.
+fn archived(setup: &Setup, list: &List) -> Result<(), Failure> {
+    let archived = Store::open_real(setup.store())?.archived()?;
+    if list.format.json {
+        let row = |subject| serde_json::json!({ "session": subject });
+        let rows: Vec<_> = archived.iter().map(row).collect();
+        return print_json(&serde_json::json!({ "archived": rows }));
+    }
+    let line = |subject| format!("{subject}\n");
+    lines("no archived sessions", archived.iter().map(line))
+}
+
+/// The tombstones, oldest first.
+fn removed(setup: &Setup, list: &List) -> Result<(), Failure> {
+    let stones = Store::open_real(setup.store())?.tombstones()?;
+    if list.format.json {
+        let row = |stone: &Tombstone| {
+            serde_json::json!({
+                "session": stone.subject,
+                "removed_at": removed_at(stone).map(|at| format!("{at:.3}")),
+                "content": stone.content,
+            })
+        };
+        let rows: Vec<_> = stones.iter().map(row).collect();
+        return print_json(&serde_json::json!({ "removed": rows }));
+    }
+    let line = |stone: &Tombstone| {
+        let at = removed_at(stone).map_or_else(|| "?".to_owned(), |at| format!("{at:.0}"));
+        let content = match stone.content {
+            Content::Kept => "in the trash",
+            Content::Deleted => "deleted",
+        };
+        format!("{}  {at}  {content}\n", stone.subject)
+    };
+    lines("no removed sessions", stones.iter().map(line))
+}
+
+/// When it was removed; none where the name in the trash says no time that there can be.
+fn removed_at(stone: &Tombstone) -> Option<Timestamp> {
+    let millis = i64::try_from(stone.removed_at).ok()?;
+    Timestamp::from_millisecond(millis).ok()
+}
+
+fn lines(none: &str, lines: impl ExactSizeIterator<Item = String>) -> Result<(), Failure> {
+    if lines.len() == 0 {
+        return print(&format!("{none}\n"));
+    }
+    let mut lines = lines;
+    lines.try_for_each(|line| print(&line))
 }
 
 /// A session in one line. A time that is not its log's has a question mark (LOG-14).

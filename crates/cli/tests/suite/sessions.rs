@@ -67,6 +67,53 @@ fn a_session_that_is_not_there_and_a_name_that_is_none_are_told_apart() {
     }
 }
 
+/// LOG-12
+#[test]
+fn the_list_says_what_the_store_occupies_and_shows_what_it_leaves_out() {
+    let home = Home::new();
+    for prompt in ["stays", "put away", "thrown away"] {
+        home.run(&["exec", prompt]).well();
+    }
+    home.run(&["sessions", "archive", "put away"]).well();
+    home.run(&["sessions", "rm", "thrown away"]).well();
+    let list = home.run(&["sessions", "list"]).well();
+    assert_eq!(list.stdout.lines().count(), 1, "{}", list.stdout);
+    let said = "1 sessions, 1 archived, 1 in the trash; the store occupies 0.";
+    assert!(list.stderr.contains(said), "{}", list.stderr);
+    let doctor = home.run(&["doctor"]).well().stdout;
+    assert!(doctor.contains(said), "{doctor}");
+
+    let ids = |flag: &str, member: &str| -> Vec<Value> {
+        let list = home.run(&["sessions", "list", flag, "--json"]).well();
+        let mut list: Value = serde_json::from_str(&list.stdout).unwrap();
+        let rows = list[member].take();
+        let rows = rows.as_array().unwrap();
+        let text = home.run(&["sessions", "list", flag]).well().stdout;
+        assert_eq!(text.lines().count(), rows.len(), "{text}");
+        for row in rows {
+            assert!(text.contains(row["session"].as_str().unwrap()), "{text}");
+        }
+        rows.clone()
+    };
+    let archived = ids("--archived", "archived");
+    assert_eq!(archived.len(), 1);
+    let archived = archived[0]["session"].as_str().unwrap();
+    for content in ["kept", "deleted"] {
+        let removed = ids("--removed", "removed");
+        assert_eq!(removed.len(), 1);
+        assert_eq!(removed[0]["content"], content);
+        assert!(removed[0]["removed_at"].as_str().unwrap().ends_with('Z'));
+        assert_ne!(removed[0]["session"], archived);
+        home.run(&["sessions", "gc", "--trash-days", "0"]).well();
+    }
+    let said = "1 sessions, 1 archived, 0 in the trash";
+    let list = home.run(&["sessions", "list"]).well();
+    assert!(list.stderr.contains(said), "{}", list.stderr);
+    home.run(&["sessions", "unarchive", archived]).well();
+    let text = home.run(&["sessions", "list", "--archived"]).well().stdout;
+    assert_eq!(text, "no archived sessions\n");
+}
+
 /// LOG-14
 #[test]
 fn a_time_that_is_not_the_logs_has_a_question_mark() {
