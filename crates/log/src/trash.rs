@@ -1,5 +1,6 @@
 //! Sessions that are removed: the trash, the way back out of it, and what its end leaves behind.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -75,25 +76,30 @@ impl Store {
     /// of this id, archived or not; [`LogError::Busy`], [`LogError::TooNew`], [`LogError::Io`].
     pub fn restore(&self, subject: &Subject) -> Result<(), LogError> {
         self.writable()?;
-        let is_kept = |s: &Tombstone| s.subject == *subject && s.content == Content::Kept;
-        let removed = self.tombstones()?.into_iter().rfind(is_kept);
-        let missing = || LogError::NotFound(subject.clone());
-        let removed = removed.ok_or_else(missing)?;
-        let lock = self.lock_discarded(&removed)?;
-        // Whoever had the lock before may have begun to delete it.
-        let stone = removed.stone();
-        if found(self.fs().stat(&stone))
-            .doing("look up", &stone)?
-            .is_some()
-        {
-            return Err(missing());
+        let mut all = self.discarded(u64::MAX)?;
+        all.retain(|removed| removed.subject == *subject);
+        all.sort_unstable_by_key(|removed| Reverse(removed.removed_at));
+        for removed in all {
+            let lock = match self.lock_discarded(&removed) {
+                Err(LogError::NotFound(_)) => continue,
+                other => other?,
+            };
+            let stone = removed.stone();
+            if found(self.fs().stat(&stone))
+                .doing("look up", &stone)?
+                .is_some()
+            {
+                // Its deletion has begun.
+                continue;
+            }
+            self.vacant(subject)?;
+            self.make_room(subject)?;
+            self.make_place(SESSIONS)?;
+            self.transfer(subject, &removed.place(), Home::of(subject).root())?;
+            drop(lock);
+            return Ok(());
         }
-        self.vacant(subject)?;
-        self.make_room(subject)?;
-        self.make_place(SESSIONS)?;
-        self.transfer(subject, &removed.place(), Home::of(subject).root())?;
-        drop(lock);
-        Ok(())
+        Err(LogError::NotFound(subject.clone()))
     }
 
     /// Deletes what was moved to the trash before `time`, in milliseconds of the Unix epoch, but

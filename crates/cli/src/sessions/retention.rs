@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use sessiond_engine::{Action, Decision};
-use sessiond_log::{LogError, Owner, Scan, Seen, Since, Store, Subject, Sweep};
+use sessiond_log::{LogError, Owner, Scan, Since, Store, Subject, Sweep};
 
 use super::meter::Counter;
 use crate::failure::Failure;
@@ -119,17 +119,8 @@ fn expire(
     }
     let lease = store.claim(subject, &Owner::current())?;
     // Somebody may have used it in between.
-    let mut newest = Newest::default();
-    let scan = lease.visit(Since::Start, &mut |seen| {
-        if let Seen::Record(record) = seen {
-            newest.take(record.at);
-        }
-    })?;
-    if !newest.is_before(before) {
+    if lease.visit(Since::Start, &mut |_| ())? != scan {
         return Ok(Age::Young);
-    }
-    if let Some(reason) = reason_to_stay(&scan) {
-        return Ok(Age::Spared(reason));
     }
     if sweep == Sweep::Remove {
         lease.trash(super::gc::now())?;

@@ -55,8 +55,11 @@ fn a_removed_session_is_whole_in_the_trash_wherever_it_was() {
         let now = Files::below(&home.store().join("sessions").join(&session));
         assert_eq!(now, before);
         home.run(&["exec", "--session", &session, "more"]).well();
-        let again = home.run(&["sessions", "restore", &session]);
-        assert_eq!(again.code, Some(1), "{}", again.stderr);
+        for (command, place) in [("restore", "the trash"), ("unarchive", "the archive")] {
+            let again = home.run(&["sessions", command, &session]);
+            assert_eq!(again.code, Some(1), "{command}: {}", again.stderr);
+            assert!(again.stderr.contains(place), "{command}: {}", again.stderr);
+        }
     }
 }
 

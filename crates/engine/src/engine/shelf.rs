@@ -1,8 +1,8 @@
 //! Sessions that nobody holds are put away, brought back and thrown away.
 
 use sessiond_index::Index;
-use sessiond_log::{Owner, Store};
-use sessiond_protocol::{Accepted, Op, SessionId, WireError};
+use sessiond_log::{LogError, Owner, Store};
+use sessiond_protocol::{Accepted, ErrorCode, Op, SessionId, WireError};
 
 use crate::{
     actor::refusal,
@@ -33,6 +33,17 @@ impl Place {
     }
 }
 
+impl Place {
+    /// How it is said that there is none where it would come from, if that is one place only.
+    fn lacks(self) -> Option<&'static str> {
+        match self {
+            Place::Store => Some("the archive has"),
+            Place::Back => Some("the trash has the whole of"),
+            Place::Archive | Place::Trash => None,
+        }
+    }
+}
+
 /// Moves a session. One that is in use, here or elsewhere, stays where it is: busy.
 pub(super) fn put(
     store: &Store,
@@ -47,7 +58,13 @@ pub(super) fn put(
         Place::Trash => (Action::Delete, store.trash(&subject, &owner, now())),
         Place::Back => (Action::Restore, store.restore(&subject)),
     };
-    let moved = moved.map_err(|error| refusal(session, &error));
+    let moved = moved.map_err(|error| match (&error, place.lacks()) {
+        (LogError::NotFound(_), Some(lacks)) => {
+            let message = format!("{lacks} no session {session}");
+            WireError::new(ErrorCode::NotFound, message).about(session)
+        }
+        _ => refusal(session, &error),
+    });
     Decision::on(session, action, &moved).write(store);
     moved?;
     // One that came back is found by the next list.
