@@ -1,9 +1,9 @@
 //! `sessiond sessions`: what is stored.
 
 use serde_json::{Value, json};
-use sessiond_log::{Durability, NewRecord, Owner, Store};
+use sessiond_protocol::limits::PAGE_SESSIONS;
 
-use crate::harness::{Home, Permissions, Server, only_session};
+use crate::harness::{Home, Permissions, Server, append, listed, only_session, opened};
 
 #[test]
 fn the_list_is_newest_first_and_may_be_of_one_directory() {
@@ -126,28 +126,37 @@ fn a_time_that_is_not_the_logs_has_a_question_mark() {
         (list["sessions"][0]["recency"].clone(), text.contains("Z? "))
     };
     assert_eq!(flagged(), (Value::Null, false));
-    say_in_the_future(&home, &only_session(&home));
+    // By a clock that was ahead by far.
+    let message = json!({ "type": "agent_message", "text": "x" });
+    let said = json!({ "type": "item.ended", "item": message });
+    let session = only_session(&home);
+    append(&home, &session, "9000-01-01T00:00:00.000Z", &[said]);
     assert_eq!(flagged(), ("clamped".into(), true));
 }
 
-/// A message by a clock that was ahead by far.
-fn say_in_the_future(home: &Home, session: &str) {
-    let store = Store::open_real(&home.store()).unwrap();
-    let subject = session.parse().unwrap();
-    let lease = store.claim(&subject, &Owner::current()).unwrap();
-    let writer = lease.writer().unwrap();
-    let message = json!({ "type": "agent_message", "text": "x" });
-    let record = NewRecord {
-        kind: "item.ended".to_owned(),
-        at: "9000-01-01T00:00:00.000Z".to_owned(),
-        data: json!({ "event": { "type": "item.ended", "item": message } }).to_string(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    runtime.unwrap().block_on(async {
-        let appended = writer.append(vec![record], Durability::Synced).await;
-        appended.unwrap();
-        writer.shutdown().await.unwrap();
-    });
+/// RESUME-2: more sessions than the engine gives in one page.
+#[test]
+fn lists_and_titles_go_by_all_the_pages() {
+    let home = Home::new();
+    let count = PAGE_SESSIONS as usize + 1;
+    for number in 0..count {
+        let session = format!("0191f0aa-0000-7000-8000-{number:012x}");
+        let cwd = home.work();
+        let title = json!({ "type": "session.changed", "title": "Fix it" });
+        let events = [opened(&session, cwd.to_str().unwrap()), title];
+        append(&home, &session, "2026-01-01T00:00:00.000Z", &events);
+    }
+    let mut ids = listed(&home);
+    assert!(ids.is_sorted_by(|a, b| a > b), "the same time: by id");
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+    let done = home.run(&["sessions", "show", "Fix it"]);
+    assert_eq!(done.code, Some(2));
+    assert!(
+        ids.iter().all(|id| done.stderr.contains(id)),
+        "{}",
+        done.stderr
+    );
 }
 
 /// RESUME-6

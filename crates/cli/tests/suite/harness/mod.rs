@@ -3,6 +3,7 @@
 mod files;
 mod home;
 mod list;
+mod log;
 mod replay;
 mod server;
 mod watch;
@@ -10,6 +11,7 @@ mod watch;
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
 pub(crate) use list::{listed, only_session};
+pub(crate) use log::{append, opened};
 pub(crate) use replay::{Part, Replay};
 pub(crate) use server::{Permissions, Server};
 pub(crate) use watch::{alive, children_of, eventually, is_root};
