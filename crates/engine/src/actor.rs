@@ -127,6 +127,8 @@ pub(crate) struct Actor {
     waiters: HashMap<Token, Waiter>,
     next_token: u64,
     started: Instant,
+    /// Whether the core has nothing left to do, unless somebody comes.
+    let_go: bool,
     stopping: bool,
 }
 
@@ -175,6 +177,7 @@ impl Actor {
             waiters: HashMap::new(),
             next_token: 0,
             started: Instant::now(),
+            let_go: false,
             stopping: false,
         }
     }
@@ -184,6 +187,9 @@ impl Actor {
     pub(crate) async fn run(mut self) -> mpsc::Receiver<Command> {
         while !self.stopping {
             self.turn_of_the_wheel().await;
+            if std::mem::take(&mut self.let_go) {
+                self.stopping |= self.core.is_over();
+            }
         }
         self.running.drop_agent();
         self.running.gone(REAP_LIMIT).await;

@@ -66,7 +66,7 @@ pub(crate) struct Core {
     /// Waiting turns that an interrupt has ended; they go when the active one has gone.
     doomed: Vec<TurnId>,
     asks: HashMap<RequestId, Ask>,
-    closing: Option<Closing>,
+    closing: Closing,
     /// Whether this run has recorded anything.
     touched: bool,
 }
@@ -102,7 +102,7 @@ impl Core {
             turn: None,
             doomed: Vec::new(),
             asks: HashMap::new(),
-            closing: None,
+            closing: Closing::Open,
             touched: false,
         }
     }
@@ -212,7 +212,16 @@ impl Core {
         self.controller.is_none()
     }
 
-    /// Whether nothing runs and nobody is there: the session can be let go.
+    /// Whether the session can be let go: it is closed, or nothing runs and nobody is there.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_closed() || self.idle_and_alone()
+    }
+
+    /// Whether the session was closed: nothing happens in it any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closing.is_closed()
+    }
+
     fn idle_and_alone(&self) -> bool {
         self.turn.is_none() && self.standing.waiting.is_empty() && self.controller.is_none()
     }
@@ -277,6 +286,9 @@ impl Stepping<'_> {
     }
 
     fn submitted(&mut self, cause: Cause, op: Op) {
+        if self.core.is_closed() {
+            return self.reject(&cause, closed());
+        }
         match op {
             Op::TurnStart {
                 input,
@@ -461,8 +473,10 @@ impl Stepping<'_> {
                 self.step.urgent.push(Urgent::Closing);
                 self.interrupt(None, Queued::Cancel);
             }
-            OnDisconnect::Finish => self.settle_all_asks(),
+            OnDisconnect::Finish => {}
         }
+        // What tidies up a turn that is being stopped is not answered any more either.
+        self.settle_all_asks();
         self.stop_if_done();
     }
 
@@ -477,4 +491,9 @@ impl Stepping<'_> {
             self.push(Effect::Stop);
         }
     }
+}
+
+/// What is submitted to a session that is being closed is too late.
+fn closed() -> WireError {
+    WireError::new(ErrorCode::NotFound, "the session is being closed")
 }

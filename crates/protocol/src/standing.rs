@@ -54,6 +54,8 @@ pub struct WaitingTurn {
     pub input: Vec<Content>,
     /// Where it was put.
     pub place: Place,
+    /// Whether its prompt is an item already: the process died right after that record.
+    pub is_item: bool,
 }
 
 /// How a session stands after its newest event.
@@ -81,6 +83,8 @@ pub struct Standing {
     pub unmarked_fork: Option<ForkPoint>,
     /// The active turn.
     pub active: Option<TurnId>,
+    /// The same where it waited and its prompt is no item yet: the process died before that record.
+    pub begun: Option<WaitingTurn>,
     /// The turns that wait, in order.
     pub waiting: Vec<WaitingTurn>,
     /// The idempotency keys that are known, oldest first; at most [`limits::IDEMPOTENCY_KEYS`].
@@ -134,8 +138,9 @@ impl Standing {
             Event::TurnStarted { keyed, .. } => {
                 self.active = frame.turn;
                 self.keyed(frame.turn, keyed.as_ref());
-                self.waiting
-                    .retain(|waiting| Some(waiting.id) != frame.turn);
+                let waits = |waiting: &WaitingTurn| Some(waiting.id) == frame.turn;
+                let at = self.waiting.iter().position(waits);
+                self.begun = at.map(|at| self.waiting.remove(at));
             }
             Event::TurnEnded(_) => {
                 self.bookmark = cursor;
@@ -143,6 +148,7 @@ impl Standing {
                     .retain(|waiting| Some(waiting.id) != frame.turn);
                 if self.active == frame.turn {
                     self.active = None;
+                    self.begun = None;
                 }
             }
             Event::ItemStarted { item } => self.begin(frame, item.clone()),
@@ -152,7 +158,7 @@ impl Standing {
                     open.item = Item::ToolCall(call.clone());
                 }
             }
-            Event::ItemEnded { .. } => self.open.retain(|open| Some(open.id) != frame.item),
+            Event::ItemEnded { .. } => self.item_ended(frame.item),
             Event::RequestOpened {
                 request,
                 body,
@@ -208,8 +214,18 @@ impl Standing {
                 cause,
                 input,
                 place,
+                is_item: false,
             },
         );
+    }
+
+    fn item_ended(&mut self, item: Option<ItemId>) {
+        self.open.retain(|open| Some(open.id) != item);
+        let is_prompt = |turn: &WaitingTurn| Some(prompt_item(turn.id)) == item;
+        if let Some(waiting) = self.waiting.iter_mut().find(|turn| is_prompt(turn)) {
+            waiting.is_item = true;
+        }
+        self.begun = self.begun.take().filter(|turn| !is_prompt(turn));
     }
 
     fn keyed(&mut self, turn: Option<TurnId>, keyed: Option<&Keyed>) {
@@ -307,6 +323,7 @@ impl Standing {
     /// Forgets what is open: [`Standing::closings`] speaks for it from now on.
     pub fn let_go(&mut self) {
         self.active = None;
+        self.begun = None;
         self.waiting.clear();
         self.open.clear();
         self.requests.clear();
@@ -351,6 +368,9 @@ impl Standing {
             };
             push(request.turn, request.item, event);
         }
+        if let Some(begun) = &self.begun {
+            push(Some(begun.id), Some(prompt_item(begun.id)), said(begun));
+        }
         for open in &self.open {
             push(
                 open.turn,
@@ -368,15 +388,13 @@ impl Standing {
             );
         }
         for waiting in &self.waiting {
-            let prompt = Item::UserMessage {
-                content: waiting.input.clone(),
-            };
-            let id = prompt_item(waiting.id);
-            push(
-                Some(waiting.id),
-                Some(id),
-                Event::ItemEnded { item: prompt },
-            );
+            if !waiting.is_item {
+                push(
+                    Some(waiting.id),
+                    Some(prompt_item(waiting.id)),
+                    said(waiting),
+                );
+            }
             push(
                 Some(waiting.id),
                 None,
@@ -399,6 +417,14 @@ impl Standing {
             bookmark: self.cursor,
             error,
         }
+    }
+}
+
+/// The prompt of a turn that waited, as an item.
+fn said(turn: &WaitingTurn) -> Event {
+    let content = turn.input.clone();
+    Event::ItemEnded {
+        item: Item::UserMessage { content },
     }
 }
 

@@ -48,8 +48,10 @@ enum Task {
         #[arg(default_value = "")]
         filter: String,
     },
-    /// What the log is put through, counted: test, states tried, violations
-    #[command(after_help = "Examples:\n  cargo xtask faults\n  cargo xtask faults --mutations")]
+    /// What log and session core are put through, counted: test, states tried, violations
+    #[command(
+        after_help = "Examples:\n  cargo xtask faults\n  cargo xtask faults --mutations\n  cargo xtask faults --core"
+    )]
     Faults(Faults),
     /// Measure; prints figures and never asserts
     #[command(subcommand)]

@@ -1,11 +1,14 @@
-//! `faults`: what the log is put through, counted: crash states, failed operations, broken bytes.
+//! `faults`: what log and session core are put through, counted: crash states, failed operations,
+//! broken bytes, interleavings.
 //!
-//! Two tasks in one: the suite with its counts, and the mutation table (does every sync matter?).
+//! Two tasks in one: the suite with its counts, and the mutation tables (does every sync, does
+//! every rule matter?).
 //! Each prints a table on stdout and fails on any violation.
 
 mod fuzz;
 mod mutants;
 mod mutations;
+mod rules;
 mod suite;
 mod verdict;
 
@@ -28,16 +31,21 @@ pub(crate) struct Faults {
     /// Take one sync at a time out of a copy of the log, and expect its tests to fail
     #[arg(long)]
     mutations: bool,
+    /// Break one rule of the session core at a time in a copy, and expect its tests to fail
+    #[arg(long, conflicts_with_all = ["mutations", "short"])]
+    core: bool,
 }
 
 /// Runs the proofs and prints their table on stdout.
 ///
 /// # Errors
 ///
-/// `Faults` when a rule was broken or a sync was not missed; else what kept the proofs from running.
+/// `Faults` when a rule was broken, or a sync or a rule was not missed; else what kept the proofs from running.
 pub(crate) fn run(workspace: &Workspace, options: &Faults) -> Result<()> {
     let table = if options.mutations {
-        mutants::run(workspace)?
+        mutants::of_log(workspace)?
+    } else if options.core {
+        mutants::of_core(workspace)?
     } else {
         let form = suite::Form::of(options.short);
         let mut table = suite::run(workspace, form)?;

@@ -1,7 +1,7 @@
 //! `cargo xtask`: the tasks of this workspace as one program.
 //!
 //! What it is: the gate that CI and a fresh clone run (`test`), its parts one by one (`tidy`,
-//! `peers`, `drives`, `examples`), the proofs of the log (`faults`), and the meters (`bench`). What
+//! `peers`, `drives`, `examples`), the proofs of log and core (`faults`), and the meters (`bench`). What
 //! it is not: part of sessiond; nothing here is shipped, and no crate depends on it.
 //!
 //! # Invariants

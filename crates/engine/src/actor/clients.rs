@@ -70,6 +70,10 @@ impl Actor {
             return Err(error);
         }
         self.settle().await;
+        if self.core.is_closed() {
+            let message = "the session is being closed; try again";
+            return Err(WireError::new(ErrorCode::Busy, message).about(self.parts.session));
+        }
         self.replay(attach).await
     }
 

@@ -45,7 +45,7 @@ impl Actor {
                     let _gone = reply.send(());
                 }
             }
-            Effect::Stop => self.stopping = true,
+            Effect::Stop => self.let_go = true,
         }
     }
 

@@ -5,7 +5,7 @@ use sessiond_protocol::{
     Marker, Place, Queued, SubmissionId, TurnId, WireError, limits,
 };
 
-use super::{Cause, Effect, Stepping, Token, keys::keyed, stream::MessageEnd};
+use super::{Cause, Effect, Stepping, Token, closed, keys::keyed, stream::MessageEnd};
 
 /// Input that was found good.
 struct Wanted {
@@ -83,9 +83,8 @@ impl Stepping<'_> {
 
     /// Why input cannot be taken at all.
     fn unfit(&self, input: &[Content]) -> Option<WireError> {
-        if self.core.closing.is_some() {
-            let message = "the session is being closed";
-            return Some(WireError::new(ErrorCode::NotFound, message));
+        if !self.core.closing.is_open() {
+            return Some(closed());
         }
         let none = || WireError::new(ErrorCode::Invalid, "a turn needs input");
         input.is_empty().then(none)

@@ -4,21 +4,32 @@ use sessiond_protocol::{Accepted, Event, Queued};
 
 use super::{Cause, Stepping, Sync, Urgent};
 
-/// A close that waits for the turns to end.
-#[derive(Debug)]
-pub(super) struct Closing {
-    causes: Vec<Cause>,
+/// How far the session is towards its end.
+#[derive(Debug, Default)]
+pub(super) enum Closing {
+    #[default]
+    Open,
+    /// A close waits for the turns to end.
+    Waits(Vec<Cause>),
+    /// The last record is written; nothing happens any more.
+    Closed,
+}
+
+impl Closing {
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Closing::Open)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(self, Closing::Closed)
+    }
 }
 
 impl Stepping<'_> {
     pub(super) fn close(&mut self, cause: Cause) {
         match &mut self.core.closing {
-            Some(closing) => closing.causes.push(cause),
-            None => {
-                self.core.closing = Some(Closing {
-                    causes: vec![cause],
-                })
-            }
+            Closing::Waits(causes) => causes.push(cause),
+            Closing::Open | Closing::Closed => self.core.closing = Closing::Waits(vec![cause]),
         }
         self.step.urgent.push(Urgent::Closing);
         self.interrupt(None, Queued::Cancel);
@@ -30,17 +41,19 @@ impl Stepping<'_> {
         if self.core.turn.is_some() || !self.core.standing.waiting.is_empty() {
             return false;
         }
-        let Some(closing) = self.core.closing.take() else {
+        let Closing::Waits(causes) = &mut self.core.closing else {
             return false;
         };
+        let causes = std::mem::take(causes);
         // A session that was only looked at is closed without a trace (RESUME-3).
         if self.core.touched {
             self.record(None, None, Event::SessionClosed {});
             self.step.sync = Sync::Synced;
         }
-        for cause in &closing.causes {
+        for cause in &causes {
             self.accept(cause, Accepted::Done {});
         }
+        self.core.closing = Closing::Closed;
         self.core.controller = None;
         true
     }

@@ -296,6 +296,9 @@ impl Stepping<'_> {
 
     /// Closes the calls that the agent left open when its turn ended.
     pub(super) fn end_open_calls(&mut self, status: ToolStatus, why: &str) {
+        if let Some(turn) = &mut self.core.turn {
+            turn.outputs.clear();
+        }
         for open in self.core.standing.open.clone() {
             let Item::ToolCall(mut call) = open.item else {
                 continue;

@@ -8,6 +8,7 @@ mod fixture;
 mod fork;
 mod keys;
 mod ops;
+mod property;
 mod recovery;
 mod relocate;
 mod stream;

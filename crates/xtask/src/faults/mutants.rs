@@ -1,4 +1,5 @@
-//! The mutation table: a copy of the log without one of its syncs must fail its tests.
+//! The mutation tables: a copy of the log without one of its syncs, or of the session core without
+//! one of its rules, must fail its tests.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,14 +8,54 @@ use std::time::Instant;
 use toml::{Table as Toml, Value};
 
 use super::mutations::{MUTATIONS, Mutation, SITES};
+use super::rules::RULES;
 use super::verdict::{Row, Table};
 use crate::error::{Error, Result};
 use crate::process;
 use crate::workspace::{Workspace, cargo};
 
-/// A workspace of its own with a copy of the log as its only member.
+/// What is mutated, and which tests must notice.
+struct Subject {
+    /// Folder of the copy below the target folder.
+    name: &'static str,
+    /// The crates that are copied.
+    crates: &'static [&'static str],
+    /// Where the files of the mutations are.
+    source: &'static str,
+    package: &'static str,
+    /// The target that holds the tests.
+    target: &'static [&'static str],
+    /// How much the tests try.
+    form: &'static str,
+    mutations: &'static [&'static [Mutation]],
+}
+
+/// The log and its syncs.
+const LOG: Subject = Subject {
+    name: "faults-mutants",
+    crates: &["log"],
+    source: "crates/log/src",
+    package: "sessiond-log",
+    target: &["--test", "fault_suite"],
+    form: "short",
+    mutations: &[&MUTATIONS],
+};
+
+/// The session core, the fold it stands on, and their rules.
+const CORE: Subject = Subject {
+    name: "faults-core",
+    crates: &["engine", "index", "log", "protocol", "wire"],
+    source: "crates",
+    package: "sessiond-engine",
+    target: &["--lib"],
+    form: "mutants",
+    mutations: &RULES,
+};
+
+/// A workspace of its own with a copy of the subject's crates as its only members.
 struct Copy {
     root: PathBuf,
+    subject: &'static Subject,
     source: PathBuf,
 }
 
@@ -25,20 +66,30 @@ enum Outcome {
     Red,
 }
 
-/// Runs every mutation. A row counts the mutation as one state, and as a violation when the tests
-/// did not notice it.
-pub(crate) fn run(workspace: &Workspace) -> Result<Table> {
-    let copy = Copy::make(workspace)?;
+/// Runs every mutation of the log.
+pub(crate) fn of_log(workspace: &Workspace) -> Result<Table> {
     let mut table = Table::default();
-    for site in undeclared(&copy.source)? {
+    for site in undeclared(&workspace.root().join("crates/log"))? {
         table.failures.push(format!("not in the table: {site}"));
     }
-    for test in tests() {
+    run(workspace, &LOG, table)
+}
+
+/// Runs every mutation of the session core.
+pub(crate) fn of_core(workspace: &Workspace) -> Result<Table> {
+    run(workspace, &CORE, Table::default())
+}
+
+/// Runs every mutation. A row counts the mutation as one state, and as a violation when the tests
+/// did not notice it.
+fn run(workspace: &Workspace, subject: &'static Subject, mut table: Table) -> Result<Table> {
+    let copy = Copy::make(workspace, subject)?;
+    for test in tests(subject) {
         if copy.test(test)? == Outcome::Red {
             return Err(Error::Faults(format!("{test} fails without any mutation")));
         }
     }
-    for mutation in &MUTATIONS {
+    for mutation in subject.mutations.iter().copied().flatten() {
         let start = Instant::now();
         let noticed = copy.with(mutation)? == Outcome::Red;
         let verdict = if noticed {
@@ -58,31 +109,40 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Table> {
 }
 
 /// The tests that the mutations name, each once.
-fn tests() -> Vec<&'static str> {
-    let mut tests: Vec<_> = MUTATIONS.iter().map(|m| m.test).collect();
+fn tests(subject: &Subject) -> Vec<&'static str> {
+    let all = subject.mutations.iter().copied().flatten();
+    let mut tests: Vec<_> = all.map(|m| m.test).collect();
     tests.sort_unstable();
     tests.dedup();
     tests
 }
 
 impl Copy {
-    fn make(workspace: &Workspace) -> Result<Self> {
-        let root = workspace.target()?.join("faults-mutants");
-        let source = workspace.root().join("crates/log");
-        let copy = Self { root, source };
-        copy.write("Cargo.toml", &manifest(workspace.root())?)?;
+    fn make(workspace: &Workspace, subject: &'static Subject) -> Result<Self> {
+        let root = workspace.target()?.join(subject.name);
+        let source = workspace.root().join(subject.source);
+        let copy = Self {
+            root,
+            subject,
+            source,
+        };
+        copy.write("Cargo.toml", &manifest(workspace.root(), subject.crates)?)?;
         let lock = workspace.root().join("Cargo.lock");
         copy.write("Cargo.lock", &read(&lock)?)?;
-        copy.write(
-            "crates/log/Cargo.toml",
-            &read(&copy.source.join("Cargo.toml"))?,
-        )?;
-        for folder in ["src", "tests"] {
-            let to = copy.root.join("crates/log").join(folder);
-            if to.exists() {
-                std::fs::remove_dir_all(&to).map_err(Error::io(format!("emptying {folder}")))?;
+        for name in subject.crates {
+            let folder = format!("crates/{name}");
+            let from = workspace.root().join(&folder);
+            let manifest = format!("{folder}/Cargo.toml");
+            copy.write(&manifest, &read(&from.join("Cargo.toml"))?)?;
+            for part in ["src", "tests", "examples"] {
+                let to = copy.root.join(&folder).join(part);
+                if to.exists() {
+                    std::fs::remove_dir_all(&to).map_err(Error::io(format!("emptying {part}")))?;
+                }
+                if from.join(part).exists() {
+                    copy_tree(&from.join(part), &to)?;
+                }
             }
-            copy_tree(&copy.source.join(folder), &to)?;
         }
         Ok(copy)
     }
@@ -98,12 +158,12 @@ impl Copy {
 
     /// Applies one mutation, tests, and takes it back.
     fn with(&self, mutation: &Mutation) -> Result<Outcome> {
-        let source = self.source.join("src").join(mutation.file);
+        let source = self.source.join(mutation.file);
         let text = read(&source)?;
         let mutated = mutation
             .apply(&text)
             .map_err(|what| Error::content(&source, what))?;
-        let name = format!("crates/log/src/{}", mutation.file);
+        let name = format!("{}/{}", self.subject.source, mutation.file);
         self.write(&name, &mutated)?;
         // A copy that does not build proves nothing.
         let built = process::run(&mut self.cargo(&["--no-run"]));
@@ -130,30 +190,36 @@ impl Copy {
     fn cargo(&self, more: &[&str]) -> Command {
         let mut command = Command::new(cargo());
         command
-            .args(["test", "--quiet", "--offline", "--package", "sessiond-log"])
-            .args(["--test", "fault_suite"])
+            .args(["test", "--quiet", "--offline", "--package"])
+            .arg(self.subject.package)
+            .args(self.subject.target)
             .args(more)
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.root.join("target"))
-            .env("FAULTS", "short");
+            .env("FAULTS", self.subject.form);
         command
     }
 }
 
-/// The workspace's manifest, with the log as its only member and crate.
-fn manifest(root: &Path) -> Result<String> {
+/// The workspace's manifest, with these crates as its only members.
+fn manifest(root: &Path, crates: &[&str]) -> Result<String> {
     let path = root.join("Cargo.toml");
     let mut manifest: Toml =
         toml::from_str(&read(&path)?).map_err(|error| Error::content(&path, error))?;
     let workspace = manifest.get_mut("workspace").and_then(Value::as_table_mut);
     let workspace = workspace.ok_or_else(|| Error::content(&path, "no workspace"))?;
-    workspace.insert("members".to_owned(), Value::from(vec!["crates/log"]));
+    let members = crates.iter().map(|name| format!("crates/{name}"));
+    workspace.insert("members".to_owned(), members.collect::<Vec<_>>().into());
     workspace.remove("exclude");
+    workspace.remove("default-members");
     if let Some(all) = workspace
         .get_mut("dependencies")
         .and_then(Value::as_table_mut)
     {
-        all.retain(|name, _| !name.starts_with("sessiond-"));
+        all.retain(|name, _| {
+            let own = name.strip_prefix("sessiond-");
+            own.is_none_or(|own| crates.contains(&own))
+        });
     }
     Ok(manifest.to_string())
 }

@@ -18,13 +18,13 @@ pub(crate) const SITES: [&str; 9] = [
 pub(crate) struct Mutation {
     /// What is lost without it.
     pub(crate) name: &'static str,
-    /// File below `crates/log/src`.
+    /// File below `crates/log/src`, for the core below `crates`.
     pub(crate) file: &'static str,
     /// Code that the file holds exactly once.
     pub(crate) code: &'static str,
     /// What stands there instead.
     pub(crate) instead: &'static str,
-    /// What the names of those tests of `fault_suite` begin with of which one must fail.
+    /// What the names of those tests begin with of which one must fail.
     pub(crate) test: &'static str,
 }
 
@@ -34,14 +34,14 @@ impl Mutation {
         match text.matches(self.code).count() {
             1 => Ok(text.replacen(self.code, self.instead, 1)),
             count => Err(format!(
-                "`{}` occurs {count} times, not once: mend faults/mutations.rs",
+                "`{}` occurs {count} times, not once: mend the table in xtask/src/faults",
                 self.code.trim()
             )),
         }
     }
 }
 
-const fn cut(
+pub(crate) const fn cut(
     test: &'static str,
     name: &'static str,
     [file, code, instead]: [&'static str; 3],

@@ -1,4 +1,4 @@
-//! The counted tests of the log.
+//! The counted tests of the log and of the session core.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -10,13 +10,18 @@ use crate::workspace::{Workspace, cargo};
 
 /// Tests that count: name, package, and the cargo arguments that choose them. The writer's own are
 /// unit tests: only those run under the scheduler that tries interleavings.
-const TESTS: [(&str, &str, &[&str]); 4] = [
+const TESTS: [(&str, &str, &[&str]); 5] = [
     ("fault_suite", "sessiond-log", &["--test", "fault_suite"]),
     ("lease_model", "sessiond-log", &["--test", "lease_model"]),
     (
         "schedules",
         "sessiond-log",
         &["--lib", "writer::schedule_tests"],
+    ),
+    (
+        "core_interleavings",
+        "sessiond-engine",
+        &["--lib", "core::tests::property"],
     ),
     (
         "kill_frames",

@@ -1,0 +1,198 @@
+//! What can happen in an interleaving. Numbers are resolved against what there is.
+
+use proptest::prelude::*;
+use sessiond_protocol::{IfBusy, OnDisconnect, Queued};
+
+/// Which turn a submission names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Unnamed,
+    Active,
+    /// One that waits.
+    Waiting(u8),
+    Unknown,
+}
+
+/// How a client answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// With an offered option, by its number.
+    Right(u8),
+    Dismissed,
+    /// As it would answer another kind of question.
+    Misfit,
+    /// With the digest of something else.
+    Altered,
+    /// From another connection.
+    Foreign,
+}
+
+/// What an agent asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Question {
+    /// For one of a few things.
+    Permission(u8),
+    Elicitation,
+    Read,
+    Write,
+    /// What tidies up.
+    Release,
+}
+
+/// How a process ends, and how many of the records that nobody waits for survive it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Death {
+    /// What was written stays.
+    Kill(u8),
+    /// What was synced stays.
+    Power(u8),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    Start {
+        if_busy: IfBusy,
+        text: u8,
+        key: Option<u8>,
+    },
+    Steer {
+        turn: Which,
+        text: u8,
+    },
+    Interrupt {
+        turn: Which,
+        queued: Queued,
+    },
+    Configure(u8),
+    Rename(u8),
+    Relocate(u8),
+    Clear,
+    Close,
+    Answer {
+        which: u8,
+        how: How,
+    },
+    Text(u8),
+    Thought(u8),
+    StartCall,
+    ChangeCall(u8),
+    Output(u8),
+    EndCall(u8),
+    Ask {
+        call: Option<u8>,
+        question: Question,
+    },
+    Plan,
+    Title,
+    Notice,
+    Record,
+    TakeSteers,
+    Done,
+    Failed,
+    Attach {
+        conn: u8,
+        on_disconnect: OnDisconnect,
+        answers: u8,
+    },
+    Disconnect(u8),
+    /// So many milliseconds pass.
+    Pass(u16),
+    /// The log acknowledges so many appends.
+    Acknowledge(u8),
+    Checkpoint,
+    Die(Death),
+}
+
+pub(super) fn acts() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        30 => submissions(),
+        40 => of_the_agent(),
+        12 => (any::<u8>(), how()).prop_map(|(which, how)| Act::Answer { which, how }),
+        18 => of_the_world(),
+    ]
+}
+
+fn submissions() -> impl Strategy<Value = Act> {
+    let if_busy = prop_oneof![
+        Just(IfBusy::Reject),
+        Just(IfBusy::Queue),
+        Just(IfBusy::Steer),
+        Just(IfBusy::Replace),
+    ];
+    let key = prop_oneof![2 => Just(None), 1 => (0..3u8).prop_map(Some)];
+    let queued = prop_oneof![Just(Queued::Keep), Just(Queued::Cancel)];
+    prop_oneof![
+        16 => (if_busy, 0..4u8, key)
+            .prop_map(|(if_busy, text, key)| Act::Start { if_busy, text, key }),
+        5 => (which(), 0..4u8).prop_map(|(turn, text)| Act::Steer { turn, text }),
+        5 => (which(), queued).prop_map(|(turn, queued)| Act::Interrupt { turn, queued }),
+        3 => (0..5u8).prop_map(Act::Configure),
+        1 => (0..3u8).prop_map(Act::Rename),
+        1 => (0..3u8).prop_map(Act::Relocate),
+        1 => Just(Act::Clear),
+        1 => Just(Act::Close),
+    ]
+}
+
+fn which() -> impl Strategy<Value = Which> {
+    prop_oneof![
+        3 => Just(Which::Unnamed),
+        3 => Just(Which::Active),
+        2 => any::<u8>().prop_map(Which::Waiting),
+        1 => Just(Which::Unknown),
+    ]
+}
+
+fn how() -> impl Strategy<Value = How> {
+    prop_oneof![
+        6 => (0..4u8).prop_map(How::Right),
+        1 => Just(How::Dismissed),
+        1 => Just(How::Misfit),
+        1 => Just(How::Altered),
+        1 => Just(How::Foreign),
+    ]
+}
+
+fn of_the_agent() -> impl Strategy<Value = Act> {
+    let question = prop_oneof![
+        6 => (0..3u8).prop_map(Question::Permission),
+        1 => Just(Question::Elicitation),
+        1 => Just(Question::Read),
+        2 => Just(Question::Write),
+        1 => Just(Question::Release),
+    ];
+    prop_oneof![
+        8 => any::<u8>().prop_map(Act::Text),
+        4 => any::<u8>().prop_map(Act::Thought),
+        6 => Just(Act::StartCall),
+        2 => any::<u8>().prop_map(Act::ChangeCall),
+        4 => any::<u8>().prop_map(Act::Output),
+        4 => any::<u8>().prop_map(Act::EndCall),
+        8 => (any::<Option<u8>>(), question).prop_map(|(call, question)| Act::Ask { call, question }),
+        1 => Just(Act::Plan),
+        1 => Just(Act::Title),
+        1 => Just(Act::Notice),
+        1 => Just(Act::Record),
+        3 => Just(Act::TakeSteers),
+        5 => Just(Act::Done),
+        2 => Just(Act::Failed),
+    ]
+}
+
+fn of_the_world() -> impl Strategy<Value = Act> {
+    let on_disconnect = prop_oneof![Just(OnDisconnect::Cancel), Just(OnDisconnect::Finish)];
+    let death = prop_oneof![
+        any::<u8>().prop_map(Death::Kill),
+        any::<u8>().prop_map(Death::Power),
+    ];
+    prop_oneof![
+        5 => (0..3u8, on_disconnect, 0..3u8).prop_map(|(conn, on_disconnect, answers)| {
+            Act::Attach { conn, on_disconnect, answers }
+        }),
+        2 => (0..3u8).prop_map(Act::Disconnect),
+        8 => prop_oneof![0..50u16, 100..200u16, 1000..1100u16, 6000..6100u16].prop_map(Act::Pass),
+        16 => (1..5u8).prop_map(Act::Acknowledge),
+        1 => Just(Act::Checkpoint),
+        2 => death.prop_map(Act::Die),
+    ]
+}

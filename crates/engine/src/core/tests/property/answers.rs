@@ -1,0 +1,297 @@
+//! What agents do and ask, and how clients answer.
+
+use sessiond_protocol::{
+    Event, ItemId, Marker, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,
+    RequestKind, Severity, Stop, TerminalOp, ToolCall, ToolStatus,
+};
+use uuid::Uuid;
+
+use super::{
+    Broken,
+    act::{Act, How, Question},
+    ensure,
+    model::{Fate, Fits},
+    rig::{Agent, Rig},
+};
+use crate::{
+    agent::{AgentError, Emit, TurnReport},
+    core::{ConnId, Input},
+};
+
+fn call(status: ToolStatus) -> Box<ToolCall> {
+    Box::new(ToolCall {
+        name: "run".into(),
+        status,
+        ..ToolCall::default()
+    })
+}
+
+fn body(question: Question) -> RequestBody {
+    match question {
+        Question::Permission(n) => {
+            let option = |kind: PermissionKind| {
+                let (id, name) = (kind.id().to_owned(), kind.id().to_owned());
+                PermissionOption { id, name, kind }
+            };
+            RequestBody::Permission(Permission {
+                title: "May I?".into(),
+                tool: "run".into(),
+                pattern: format!("p{n}"),
+                options: PermissionKind::ALL.map(option).to_vec(),
+            })
+        }
+        Question::Elicitation => RequestBody::Elicitation {
+            message: "?".into(),
+            schema: serde_json::json!({"type": "object"}),
+        },
+        Question::Read => RequestBody::FsRead {
+            path: "/a".into(),
+            line: None,
+            limit: None,
+        },
+        Question::Write => RequestBody::FsWrite {
+            path: "/a".into(),
+            content: "x".into(),
+        },
+        Question::Release => RequestBody::Terminal(TerminalOp::Release {
+            terminal: "t".into(),
+        }),
+    }
+}
+
+/// An answer of the right form, as far as the option fits.
+fn right(body: &RequestBody, option: u8) -> Outcome {
+    match body.kind() {
+        RequestKind::Permission => {
+            let kind = PermissionKind::ALL.get(usize::from(option) % 4);
+            let option = kind.map_or("", |kind| kind.id()).to_owned();
+            Outcome::Selected { option }
+        }
+        RequestKind::Elicitation => Outcome::Declined,
+        RequestKind::FsRead => Outcome::Text { text: "x".into() },
+        RequestKind::FsWrite | RequestKind::Terminal => Outcome::Done,
+    }
+}
+
+/// What answers no question of this form.
+fn misfit(body: &RequestBody) -> Outcome {
+    match body.kind() {
+        RequestKind::Permission => Outcome::Selected {
+            option: "no such option".into(),
+        },
+        _ => Outcome::Selected {
+            option: "allow_once".into(),
+        },
+    }
+}
+
+impl Rig {
+    /// The agent does something, if there is one.
+    pub(super) fn agent_acts(&mut self, act: &Act) -> Result<(), Broken> {
+        if self.agent == Agent::Absent || self.is_stopped() {
+            return Ok(());
+        }
+        match *act {
+            Act::Text(text) => self.says(Emit::Text(format!("<{text}>"))),
+            Act::Thought(text) => self.says(Emit::Thought(format!("({text})"))),
+            Act::StartCall => self.start_call(),
+            Act::ChangeCall(n) => {
+                let item = self.call(Some(n));
+                self.of_a_call(item, Emit::CallChanged(item, call(ToolStatus::Running)))
+            }
+            Act::Output(n) => {
+                let item = self.call(Some(n));
+                self.of_a_call(item, Emit::CallOutput(item, format!("[{n}]")))
+            }
+            Act::EndCall(n) => {
+                let item = self.call(Some(n));
+                self.of_a_call(item, Emit::CallEnded(item, call(ToolStatus::Completed)))?;
+                let open = self.books.calls().contains(&item);
+                ensure!(!open, "a call that ended is open");
+                Ok(())
+            }
+            Act::Ask { call, question } => self.ask(call, body(question)),
+            Act::Plan => self.says(Emit::Plan(Vec::new())),
+            Act::Title => self.says(Emit::Title("a title".into())),
+            Act::Notice => self.says(Emit::Notice(Severity::Info, "well".into())),
+            Act::Record => {
+                let marker = Marker::Native {
+                    name: "n".into(),
+                    value: "v".into(),
+                };
+                let token = self.token();
+                let taken = self.take(Input::Recorded { marker, token })?;
+                ensure!(
+                    taken.told(token) && taken.records > 0,
+                    "a marker is recorded"
+                );
+                Ok(())
+            }
+            Act::TakeSteers => {
+                let token = self.token();
+                let taken = self.take(Input::TakeSteers { token })?;
+                let all = std::mem::take(&mut self.model.steers);
+                ensure!(
+                    taken.steers == [(token, all)],
+                    "{:?} of {all}",
+                    taken.steers
+                );
+                Ok(())
+            }
+            Act::Done if self.agent == Agent::Running => {
+                let (stop, usage) = (Stop::EndTurn, None);
+                self.agent_done(Ok(TurnReport { stop, usage }))
+            }
+            Act::Done | Act::Failed => self.agent_done(Err(AgentError::failed("broken"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn says(&mut self, emit: Emit) -> Result<(), Broken> {
+        let taken = self.emit(emit)?;
+        ensure!(taken.others == 0, "what an agent says is only events");
+        Ok(())
+    }
+
+    fn start_call(&mut self) -> Result<(), Broken> {
+        let before = self.books.calls().len();
+        let token = self.token();
+        let call = call(ToolStatus::Pending);
+        let taken = self.take(Input::CallStarted { call, token })?;
+        ensure!(taken.told(token), "a call is announced");
+        ensure!(self.books.calls().len() == before + 1, "a call begins");
+        Ok(())
+    }
+
+    /// A call that the agent knows, open or not.
+    fn call(&self, which: Option<u8>) -> ItemId {
+        let calls = &self.calls;
+        let known = which.and_then(|n| calls.get(usize::from(n).checked_rem(calls.len())?));
+        known
+            .copied()
+            .unwrap_or(ItemId::new(Uuid::from_u128(0xdead)))
+    }
+
+    fn of_a_call(&mut self, item: ItemId, emit: Emit) -> Result<(), Broken> {
+        let open = self.books.calls().contains(&item);
+        let taken = self.emit(emit)?;
+        ensure!(
+            open || taken.is_nothing(),
+            "a call that is not open changes"
+        );
+        Ok(())
+    }
+
+    fn ask(&mut self, item: Option<u8>, body: RequestBody) -> Result<(), Broken> {
+        let item = item.map(|n| self.call(Some(n)));
+        let fate = self.model.fate(&body);
+        let token = self.token();
+        let taken = self.take(Input::Asked { item, body, token })?;
+        let good = match fate {
+            Fate::Reply(outcome) => {
+                taken.replies == [(token, outcome)] && taken.requests.is_empty()
+            }
+            Fate::Ask(conn) => {
+                let asked = taken.requests.iter().map(|(conn, _)| *conn);
+                taken.replies.is_empty() && asked.eq([conn])
+            }
+        };
+        ensure!(good, "a question gets its answer or is asked: {taken:?}");
+        Ok(())
+    }
+
+    /// A client answers a request that it was sent at some time.
+    pub(super) fn answer(&mut self, which: u8, how: How) -> Result<(), Broken> {
+        if self.is_stopped() || self.asked.is_empty() {
+            return Ok(());
+        }
+        // The newest ones are those that may be open.
+        let back = usize::from(which) % self.asked.len().min(6);
+        let at = self.asked.len() - 1 - back;
+        let Some((conn, frame)) = self.asked.get(at).cloned() else {
+            return Ok(());
+        };
+        let (mut from, mut digest) = (conn, frame.digest.clone());
+        let (outcome, fits) = match how {
+            How::Right(option) => (right(&frame.body, option), Fits::Yes),
+            How::Dismissed => (Outcome::Cancelled, Fits::Yes),
+            How::Misfit => (misfit(&frame.body), Fits::No),
+            How::Altered => {
+                digest.replace_range(..1, if digest.starts_with('0') { "1" } else { "0" });
+                (right(&frame.body, 0), Fits::Yes)
+            }
+            How::Foreign => {
+                from = ConnId(conn.0 + 1);
+                (right(&frame.body, 0), Fits::Yes)
+            }
+        };
+        let request = frame.id;
+        let admits = self.model.admits(from, request, &digest, fits);
+        if admits {
+            self.model.admitted(request)?;
+        } else {
+            self.model.refused(request);
+        }
+        let token = self.model.asks.get(&request).map(|asked| asked.token);
+        let open = self.model.asks.len();
+        let taken = self.take(Input::Answered {
+            conn: from,
+            request,
+            digest,
+            outcome: outcome.clone(),
+        })?;
+        if admits {
+            let first = taken.replies.first();
+            let expected = token.map(|token| (token, outcome));
+            ensure!(
+                first == expected.as_ref(),
+                "the agent hears its answer: {taken:?}"
+            );
+            ensure!(
+                !self.model.asks.contains_key(&request),
+                "what is answered is closed"
+            );
+            return Ok(());
+        }
+        let only = taken.records == 0 && taken.urgent.is_empty() && taken.others == 1;
+        ensure!(
+            only && taken.refused == [from],
+            "a refused answer changes nothing: {taken:?}"
+        );
+        ensure!(self.model.asks.len() == open, "and leaves the request open");
+        Ok(())
+    }
+
+    /// The records of requests are those of the model.
+    pub(super) fn requests_agree(&self) -> Result<(), Broken> {
+        if self.books.is_stale() {
+            return Ok(());
+        }
+        let durable = self
+            .model
+            .asks
+            .values()
+            .filter(|a| a.frame.body.is_durable());
+        let asked = durable.map(|asked| &asked.frame.id);
+        ensure!(asked.eq(self.books.requests.keys()), "open requests differ");
+        Ok(())
+    }
+
+    /// How a request was opened says what it binds (WIRE-8).
+    pub(super) fn opened_as_asked(&self, since: usize) -> Result<(), Broken> {
+        for frame in self.records(since) {
+            if let Event::RequestOpened {
+                request, digest, ..
+            } = &frame.event
+                && let Some(asked) = self.model.asks.get(request)
+            {
+                ensure!(
+                    asked.frame.digest == *digest,
+                    "recorded under another digest"
+                );
+                ensure!(asked.frame.item == frame.item, "recorded of another call");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! How clients come and go, time passes, and processes live and die.
+
+use std::time::Duration;
+
+use sessiond_protocol::{Event, EventFrame, Marker, OnDisconnect, RequestKind, Standing};
+
+use super::{
+    Broken,
+    act::{Act, Death},
+    books::{Books, View},
+    ensure,
+    model::{Controller, Promise},
+    rig::{Agent, Rig, SOMEBODY},
+};
+use crate::core::{
+    ConnId, Core, INTERRUPT_GRACE, Input, REAP_LIMIT,
+    tests::fixture::{info, session},
+};
+
+impl Rig {
+    pub(super) fn attach(
+        &mut self,
+        conn: ConnId,
+        on_disconnect: OnDisconnect,
+        answers: u8,
+    ) -> Result<(), Broken> {
+        if self.core.controlled_by_other(conn) && !self.stopped {
+            return Ok(());
+        }
+        self.acknowledge_all()?;
+        if self.stopped {
+            self.reopen()?;
+        }
+        let answers = match answers {
+            0 => vec![RequestKind::Permission],
+            1 => vec![
+                RequestKind::Permission,
+                RequestKind::Elicitation,
+                RequestKind::FsRead,
+                RequestKind::FsWrite,
+                RequestKind::Terminal,
+            ],
+            _ => Vec::new(),
+        };
+        self.model.controller = Some(Controller {
+            conn,
+            on_disconnect,
+            answers: answers.clone(),
+        });
+        self.take(Input::Attached {
+            conn,
+            answers,
+            on_disconnect,
+        })
+        .map(drop)
+    }
+
+    pub(super) fn disconnect(&mut self, conn: ConnId) -> Result<(), Broken> {
+        let controls = |client: &&mut Controller| client.conn == conn;
+        if self.stopped || self.model.controller.as_mut().filter(controls).is_none() {
+            return Ok(());
+        }
+        let gone = self.model.controller.take().ok_or("nobody controls")?;
+        if gone.on_disconnect == OnDisconnect::Cancel {
+            self.doom();
+        }
+        self.take(Input::Disconnected { conn })?;
+        ensure!(self.model.asks.is_empty(), "nobody is left to be asked");
+        Ok(())
+    }
+
+    /// All turns are to end.
+    pub(super) fn doom(&mut self) {
+        let (active, waiting) = self.turns();
+        self.model.doomed.extend(waiting);
+        if active.is_some() {
+            self.model.stopping.get_or_insert(self.now);
+        }
+    }
+
+    pub(super) fn pass(&mut self, time: Duration) -> Result<(), Broken> {
+        self.now += time;
+        if self.stopped {
+            return Ok(());
+        }
+        let before = self.books.active;
+        if self.core.deadline().is_some_and(|due| due <= self.now) {
+            self.take(Input::Tick)?;
+            let again = self.core.deadline().is_some_and(|due| due <= self.now);
+            ensure!(!again, "a tick does what is due");
+        }
+        let Some(since) = self.model.stopping.filter(|_| before == self.books.active) else {
+            return Ok(());
+        };
+        if since + INTERRUPT_GRACE <= self.now {
+            ensure!(
+                self.agent != Agent::Running,
+                "an agent is left running (TASK-4)"
+            );
+        }
+        if let Agent::Dropped(since) = self.agent {
+            let due = since + REAP_LIMIT;
+            ensure!(
+                self.now < due,
+                "a turn does not end though it was stopped (SQEQ-3)"
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn die(&mut self, death: Death) -> Result<(), Broken> {
+        let (least, more) = match death {
+            Death::Kill(more) => (self.written, more),
+            Death::Power(more) => (self.synced, more),
+        };
+        let spare = self.log.len() - least;
+        self.log.truncate(least + usize::from(more) % (spare + 1));
+        self.deaths.retain(|records| *records <= self.log.len());
+        if self.log.is_empty() {
+            // Nobody was told of a session; its beginning is all that can be tried again.
+            *self = Self::new(self.persistence)?;
+            return Ok(());
+        }
+        let log = &self.log;
+        self.model.promised.retain(|turn, promise| {
+            let lost = log.iter().all(|frame| frame.turn != Some(*turn));
+            !(lost && matches!(death, Death::Power(_)) && *promise == Promise::Queued)
+        });
+        self.reopen()
+    }
+
+    /// Another process reads the log.
+    fn reopen(&mut self) -> Result<(), Broken> {
+        let fold = |from: usize| {
+            let mut standing = Standing::default();
+            let read = self.log.iter().skip(from);
+            read.for_each(|frame| standing.apply(frame));
+            standing
+        };
+        let is_checkpoint =
+            |frame: &EventFrame| matches!(frame.event, Event::Marker(Marker::Checkpoint { .. }));
+        let standing = fold(0);
+        if let Some(newest) = self.log.iter().rposition(is_checkpoint) {
+            ensure!(
+                standing == fold(newest),
+                "a checkpoint is another fold (LOG-10)"
+            );
+        }
+        self.incarnation += 1;
+        let stands = (self.persistence, self.incarnation, standing);
+        self.core = Core::new(session(), "/w".into(), info(), stands);
+        self.deaths.push(self.log.len());
+        self.books = Books::new(View::Log);
+        for (records, frame) in self.log.iter().enumerate() {
+            if self.deaths.contains(&records) {
+                self.books.died();
+            }
+            self.books.apply(frame)?;
+        }
+        self.books.died();
+        self.shown = self.books.seen_by(View::Client);
+        self.closings = self.core.snapshot();
+        self.model.reborn(&self.log);
+        (self.written, self.synced) = (self.log.len(), self.log.len());
+        self.held.clear();
+        self.receipts.clear();
+        self.calls.clear();
+        self.agent = Agent::Absent;
+        self.stopped = false;
+        self.kept_promises()
+    }
+
+    /// Every turn that a client was promised is in the log.
+    fn kept_promises(&self) -> Result<(), Broken> {
+        for (turn, promise) in &self.model.promised {
+            let known = self.log.iter().any(|frame| frame.turn == Some(*turn));
+            ensure!(known, "a turn is lost that was promised: {promise:?}");
+        }
+        Ok(())
+    }
+
+    /// Brings the session to its end, by which every rule must have been kept.
+    pub(super) fn finish(mut self) -> Result<(), Broken> {
+        self.acknowledge_all()?;
+        if self.stopped || self.model.controller.is_none() {
+            self.attach(SOMEBODY, OnDisconnect::Cancel, 0)?;
+        }
+        self.submit(&Act::Close)?;
+        self.acknowledge_all()?;
+        for time in [INTERRUPT_GRACE, REAP_LIMIT] {
+            self.pass(time)?;
+            self.acknowledge_all()?;
+        }
+        ensure!(self.stopped, "a close comes to its end");
+        let once = self.receipts.values().all(|count| *count == 1);
+        ensure!(once, "one receipt a submission: {:?}", self.receipts);
+        ensure!(self.model.asks.is_empty(), "requests are left open");
+        ensure!(self.model.waited.is_empty(), "the agent is left waiting");
+        if !self.books.is_stale() {
+            ensure!(self.books.is_settled(), "something is left open");
+            for turn in self.model.promised.keys() {
+                let ended = self.books.ended.contains_key(turn);
+                ensure!(ended, "a turn has no end (SQEQ-3)");
+            }
+        }
+        self.kept_promises()
+    }
+}

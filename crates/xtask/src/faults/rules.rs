@@ -1,0 +1,25 @@
+//! Every rule of the session core, and how each is broken.
+
+mod records;
+mod turns;
+
+use super::mutations::{Mutation, cut};
+
+/// The interleavings against the model.
+const INTERLEAVINGS: &str = "core::tests::property::";
+
+const fn broken(name: &'static str, change: [&'static str; 3]) -> Mutation {
+    cut(INTERLEAVINGS, name, change)
+}
+
+const BUSY: &str = "engine/src/core/busy.rs";
+const KEYS: &str = "engine/src/core/keys.rs";
+const TURNS: &str = "engine/src/core/turns.rs";
+const STREAM: &str = "engine/src/core/stream.rs";
+const CORE: &str = "engine/src/core.rs";
+const CLOSE: &str = "engine/src/core/close.rs";
+const ASKS: &str = "engine/src/core/asks.rs";
+const FOLD: &str = "protocol/src/standing.rs";
+
+/// All of them.
+pub(crate) const RULES: [&[Mutation]; 2] = [&turns::MUTATIONS, &records::MUTATIONS];
