@@ -64,6 +64,10 @@ fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {
     gate.step("lints", || {
         cargo("clippy --workspace --all-targets --locked -- -D warnings")
     })?;
+    // Its build is a long run's; that it can be built must not be learned there.
+    gate.step("fuzz lock file", || {
+        cargo("fetch --locked --manifest-path fuzz/Cargo.toml")
+    })?;
     gate.step("build", || cargo("build --workspace --bins --locked"))?;
     gate.step("tests", || cargo("test --workspace --locked"))?;
     let target = workspace.target()?;
