@@ -87,7 +87,8 @@ pub enum ServerFrame {
     },
     /// A frame was bad.
     Error {
-        /// What was wrong.
+        /// What was wrong; its members stand in the frame itself.
+        #[serde(flatten)]
         error: WireError,
         /// Whether the connection ends with it.
         fatal: bool,

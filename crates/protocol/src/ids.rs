@@ -18,11 +18,15 @@ pub struct InvalidId {
 
 const UUID_GRAMMAR: &str = "a UUID in canonical lower case";
 
+/// The same as a schema says it.
+const UUID_PATTERN: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident, $kind:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(transparent)]
+        #[schemars(extend("pattern" = UUID_PATTERN))]
         pub struct $name(Uuid);
 
         impl $name {
@@ -86,7 +90,7 @@ fn parse_canonical(text: &str) -> Option<Uuid> {
 /// The client's name for a submission, unique per connection (SQEQ-1). 1 to 255 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
+#[schemars(with = "String", extend("minLength" = 1, "maxLength" = 255))]
 pub struct SubmissionId(String);
 
 impl SubmissionId {

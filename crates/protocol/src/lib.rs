@@ -34,6 +34,7 @@ mod key;
 pub mod limits;
 mod op;
 mod request;
+pub mod schema;
 mod session;
 mod standing;
 mod summary;
