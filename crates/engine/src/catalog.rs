@@ -67,6 +67,10 @@ fn index_error(error: &IndexError) -> WireError {
     }
 }
 
+/// Bytes of records at which a page ends before its limit: our frames stay under 1 MiB where their
+/// content can be split (WIRE-4).
+const PAGE_BYTES: usize = 512 * 1024;
+
 /// One page of a session's durable events, as event frames.
 pub(crate) fn read(
     store: &Store,
@@ -78,10 +82,11 @@ pub(crate) fn read(
     let limit = limit
         .unwrap_or(limits::PAGE_EVENTS)
         .clamp(1, limits::PAGE_EVENTS) as usize;
-    let (mut frames, mut more) = (Vec::new(), 0_usize);
+    let (mut frames, mut bytes, mut more) = (Vec::new(), 0_usize, 0_usize);
     let scan = store.visit(&subject, &mut |record| {
         if record.seq <= after.0 {
-        } else if frames.len() < limit {
+        } else if frames.len() < limit && bytes < PAGE_BYTES {
+            bytes += record.data.len();
             frames.push(to_frame(session, record));
         } else {
             more += 1;

@@ -124,6 +124,13 @@ impl Engine {
         client
     }
 
+    /// Waits until no session is open any more, however long their turns take.
+    pub async fn idle(&self) {
+        let mut open = self.inner.open.subscribe();
+        // Its other end is part of this engine.
+        let _open = open.wait_for(|open| *open == 0).await;
+    }
+
     /// Waits until no session is open any more, at most [`Engine::DRAIN`]. Sessions end by
     /// themselves once their clients are gone.
     ///

@@ -3,10 +3,13 @@
 //! A face holds a [`Connection`] and cannot tell whether its far side, the [`ServerEnd`], is an
 //! engine in this process or a relay to another one.
 
-use sessiond_protocol::{ClientFrame, Event, EventFrame, ServerFrame};
+mod weight;
+
+use sessiond_protocol::{ClientFrame, Event, EventFrame, ServerFrame, encode};
 use tokio::sync::mpsc;
 
-use crate::queue::{Coalesce, NOMINAL_WEIGHT, OutQueue};
+use crate::queue::{Coalesce, OutQueue};
+use crate::stdio::Encode;
 
 /// Frames of a client that may wait for the server. Small: a client's frames are few and each is
 /// taken up at once, so more would only hide that the server is stuck.
@@ -67,6 +70,15 @@ impl Connection {
         self.frames.send(frame).await.map_err(|_| Gone)
     }
 
+    /// Waits until a frame can be sent without waiting, as long as nobody else sends meanwhile. A
+    /// face that must not stop receiving while it sends asks this first.
+    ///
+    /// # Errors
+    /// [`Gone`] when the server has dropped its end.
+    pub async fn writable(&self) -> Result<(), Gone> {
+        self.frames.reserve().await.map(drop).map_err(|_| Gone)
+    }
+
     /// The next frame; `None` when the server has ended the connection and all is received. A wait
     /// that is dropped loses nothing.
     pub async fn recv(&self) -> Option<ServerFrame> {
@@ -105,15 +117,26 @@ impl Coalesce for ServerFrame {
     }
 
     fn weight(&self) -> usize {
-        match self {
-            Self::Event(EventFrame {
-                event: Event::ItemDelta { text, .. },
-                ..
-            }) => NOMINAL_WEIGHT + text.len(),
-            _ => NOMINAL_WEIGHT,
+        weight::of(self)
+    }
+}
+
+impl Encode for ServerFrame {
+    fn encode(&self, line: &mut Vec<u8>) {
+        match encode(self) {
+            Ok(text) => line.extend_from_slice(text.as_bytes()),
+            // What has no JSON form cannot be made from the wire; the client learns of the gap.
+            Err(error) => {
+                tracing::error!(code = ?error.code, "a frame could not be written");
+                line.extend_from_slice(UNWRITTEN);
+            }
         }
     }
 }
+
+/// Stands for a frame that could not be written.
+const UNWRITTEN: &[u8] = br#"{"v":1,"type":"error","code":"internal","message":"a frame could not be written","fatal":false}
+"#;
 
 /// Whether both are deltas of one stream, and `next` begins where `last` ends (WIRE-9).
 fn continues(last: &EventFrame, next: &EventFrame) -> bool {

@@ -3,6 +3,7 @@
 use sessiond_protocol::{ItemId, SessionId, Stream};
 
 use super::*;
+use crate::queue::NOMINAL_WEIGHT;
 
 fn delta(session: u128, item: u128, offset: u64, text: &str) -> ServerFrame {
     frame(session, item, Stream::Text, (offset, text))
@@ -68,6 +69,76 @@ fn deltas_join_only_where_one_continues_the_other() {
         "nothing joins what is no delta"
     );
     assert!(delta(1, 1, 0, "ab").weight() > NOMINAL_WEIGHT);
+}
+
+/// WIRE-4
+#[test]
+fn what_a_frame_holds_weighs_as_much() {
+    const LONG: usize = 100_000;
+    let text = "x".repeat(LONG);
+    let event = |event: serde_json::Value| {
+        serde_json::json!({"type": "event", "session": "00000000-0000-4000-8000-000000000001",
+            "event": event})
+    };
+    let ended =
+        |item: serde_json::Value| event(serde_json::json!({"type": "item.ended", "item": item}));
+    let blocks = serde_json::json!([
+        {"type": "text", "text": text},
+        {"type": "image", "data": text, "mimeType": "image/png"},
+        {"type": "resource", "resource": {"text": text}},
+    ]);
+    let call = serde_json::json!({"type": "tool_call", "name": "t", "title": "t", "input": text,
+        "content": [{"type": "content", "content": {"type": "text", "text": text}},
+            {"type": "diff", "path": "/p", "new_text": text}]});
+    let events = serde_json::json!([{"event": {"text": text}}, {"event": [text]}]);
+    let table = [
+        (
+            ended(serde_json::json!({"type": "agent_message", "text": text})),
+            1,
+        ),
+        (
+            ended(serde_json::json!({"type": "user_message", "content": blocks})),
+            3,
+        ),
+        (ended(call), 3),
+        (
+            event(
+                serde_json::json!({"type": "item.partial", "kind": "thought", "offset": 0, "text": text}),
+            ),
+            1,
+        ),
+        (
+            event(serde_json::json!({"type": "turn.queued", "input": blocks})),
+            3,
+        ),
+        (
+            serde_json::json!({"type": "receipt", "id": "s", "accepted": {"events": events}}),
+            2,
+        ),
+        (serde_json::json!({"type": "bye"}), 0),
+    ];
+    for (frame, texts) in table {
+        let kind = frame["event"]["type"].to_string();
+        let weight = serde_json::from_value::<ServerFrame>(frame)
+            .unwrap()
+            .weight();
+        assert!(
+            (texts * LONG..texts * LONG + 4 * NOMINAL_WEIGHT).contains(&weight),
+            "{kind}: {weight}"
+        );
+    }
+}
+
+#[test]
+fn a_frame_is_written_as_one_line_that_says_its_version_first() {
+    let mut line = Vec::new();
+    delta(1, 1, 0, "a\nb").encode(&mut line);
+    ServerFrame::Bye {}.encode(&mut line);
+    let text = String::from_utf8(line).unwrap();
+    let lines: Vec<_> = text.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(lines[0].starts_with(r#"{"v":1,"type":"event","#), "{text}");
+    assert_eq!(lines[1], "{\"v\":1,\"type\":\"bye\"}\n");
 }
 
 #[tokio::test]
