@@ -18,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   sessiond demo                          see it work: a kill, a re-attach, a proof
   sessiond acp                           what an editor runs
+  sessiond sqeq                          what a program of yours runs
   sessiond exec 'hello world'            one turn, the answer on stdout
   sessiond exec --last --json '/run ls'  go on in this directory's newest session
   sessiond sessions show ID              the whole conversation
@@ -93,6 +94,8 @@ fn named(path: &Option<PathBuf>) -> Option<&Path> {
 pub(crate) enum Command {
     /// Serve an editor: the Agent Client Protocol on stdin and stdout
     Acp,
+    /// Serve a program: the native protocol, one JSON object a line, on stdin and stdout
+    Sqeq,
     /// Run one turn without an editor and print the answer
     Exec(Exec),
     /// Look at stored sessions and keep them in order
@@ -104,6 +107,8 @@ pub(crate) enum Command {
     Doctor(Format),
     /// Show in a few seconds that a session survives its editor
     Demo,
+    /// Write the JSON Schemas of the native protocol and of log records
+    Schema(Schema),
 }
 
 /// One headless turn.
@@ -121,6 +126,14 @@ pub(crate) struct Exec {
     pub(crate) format: Format,
     /// What to say; `-` reads it from stdin
     pub(crate) prompt: String,
+}
+
+/// Where schemas go.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Make this directory where it is missing, and write them into it, under the protocol's version
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// For whom to print.

@@ -6,7 +6,7 @@ use crate::args::{Command, CommandLine};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::setup::Setup;
-use crate::{acp_command, agents, demo, diagnostics, doctor, exec, sessions};
+use crate::{acp_command, agents, demo, diagnostics, doctor, exec, schema, sessions, sqeq_command};
 
 /// Runs the command that this process was started with and gives its exit code (contract.md).
 ///
@@ -35,10 +35,12 @@ fn dispatch(line: &CommandLine) -> Result<(), Failure> {
     diagnostics::start(common.log_file(), common.verbose)?;
     match &line.command {
         Command::Acp => acp_command::run(&Setup::load(common)?),
+        Command::Sqeq => sqeq_command::run(&Setup::load(common)?),
         Command::Exec(exec) => exec::run(&Setup::load(common)?, exec),
         Command::Sessions(sessions) => sessions::run(&Setup::load(common)?, sessions),
         Command::Agents(format) => agents::run(&Setup::load(common)?, *format),
         Command::Doctor(format) => doctor::run(common, *format),
         Command::Demo => demo::run(),
+        Command::Schema(schema) => schema::run(schema),
     }
 }

@@ -31,7 +31,7 @@ fn event(event: &Event) -> usize {
         Event::ItemDelta { text, .. } | Event::ItemPartial { text, .. } => text.len(),
         Event::ItemStarted { item: of } | Event::ItemEnded { item: of } => item(of),
         Event::ItemChanged { call: of } => call(of),
-        Event::TurnQueued { input } => input.iter().map(content).sum(),
+        Event::TurnQueued { input, .. } => input.iter().map(content).sum(),
         Event::RequestOpened { body: of, .. } => body(of),
         Event::Unknown(of) => value(of),
         _ => 0,

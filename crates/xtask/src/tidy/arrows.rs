@@ -13,7 +13,7 @@ use super::source::{Source, Tree};
 const OURS: &str = "sessiond-";
 
 /// Each crate with the crates of ours that its code may use.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("protocol", &[]),
     ("wire", &["protocol"]),
     ("log", &[]),
@@ -21,9 +21,10 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("engine", &["index", "log", "protocol", "wire"]),
     ("script", &["engine", "protocol", "wire"]),
     ("acp", &["protocol", "wire"]),
+    ("sqeq", &["protocol", "wire"]),
     (
         "cli",
-        &["acp", "engine", "log", "protocol", "script", "wire"],
+        &["acp", "engine", "log", "protocol", "script", "sqeq", "wire"],
     ),
     ("xtask", &[]),
 ];

@@ -248,11 +248,26 @@ impl Server {
         self.paused.store(true, Ordering::SeqCst);
     }
 
+    /// Reads on.
+    pub(crate) fn resume_reading(&mut self) {
+        self.paused.store(false, Ordering::SeqCst);
+        self.reader.unpark();
+    }
+
+    /// Gives the way to write to the server away.
+    pub(crate) fn take_input(&mut self) -> ChildStdin {
+        self.input.take().unwrap()
+    }
+
+    /// Takes it back.
+    pub(crate) fn put_input(&mut self, input: ChildStdin) {
+        self.input = Some(input);
+    }
+
     /// Reads all that comes until stdout ends.
     pub(crate) fn read_to_end(&mut self) -> &[Value] {
         self.permissions = Permissions::Hold;
-        self.paused.store(false, Ordering::SeqCst);
-        self.reader.unpark();
+        self.resume_reading();
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
             self.take_in(&line);
         }

@@ -1,0 +1,66 @@
+//! `sessiond sqeq`: the native protocol on stdin and stdout, the engine in this process.
+
+use std::time::Duration;
+
+use sessiond_engine::Engine;
+use sessiond_protocol::{OnDisconnect, ServerFrame};
+use sessiond_sqeq::{FaceError, Served, serve};
+use sessiond_wire::queue::OutQueue;
+use sessiond_wire::{DEFAULT_LINE_LIMIT, stdio};
+
+use crate::failure::Failure;
+use crate::setup::{Setup, block_on, drain};
+use crate::signals::Signals;
+
+/// How long what is still queued may take to be written at the end (WIRE-13).
+const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
+
+/// Serves until the client goes or a signal says to end. Both are a good end, exit 0; a client that
+/// does not speak the protocol is exit 65.
+pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
+    // Before anything else runs that could print (WIRE-10).
+    let io = stdio::install()?;
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let lines = stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT)
+            .map_err(Failure::os("start a thread"))?;
+        let queue = OutQueue::new();
+        let writer =
+            stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
+        let engine = setup.engine("sqeq")?;
+        let face = serve(lines, queue.clone(), engine.connect());
+        let served = tokio::select! {
+            served = face => Some(served),
+            () = signals.caught() => None,
+        };
+        if let Some(Ok(served)) = served {
+            finish(served, &engine, &mut signals).await;
+        }
+        // Leases are freed before the client sees the end: it finds its sessions free.
+        drain(&engine).await;
+        let result = served.map_or(Ok(()), |served| served.map(drop).map_err(failure));
+        if result.is_ok() {
+            queue.push(ServerFrame::Bye {});
+        }
+        writer.shutdown(OUTPUT_DEADLINE).await;
+        io.diverted.finish();
+        result
+    })
+}
+
+/// Lets the turns run to their ends that the client wanted to, unless a signal says to end.
+async fn finish(served: Served, engine: &Engine, signals: &mut Signals) {
+    if served.wish == OnDisconnect::Finish {
+        tokio::select! {
+            () = engine.idle() => {}
+            () = signals.caught() => {}
+        }
+    }
+}
+
+fn failure(error: FaceError) -> Failure {
+    match error {
+        FaceError::Fatal(error) => Failure::Engine(error),
+        gone @ FaceError::EngineGone => Failure::Found(gone.to_string()),
+    }
+}
