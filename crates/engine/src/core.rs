@@ -192,7 +192,9 @@ impl Core {
 
     /// Whether no turn runs, and what earlier runs left open is recorded: a time for a checkpoint.
     pub(crate) fn is_between_turns(&self) -> bool {
-        self.touched && self.turn.is_none() && self.closings.is_empty()
+        let is_settled = self.turn.is_none() && self.closings.is_empty();
+        // What is recorded behind the close would keep the last receipts waiting.
+        self.touched && is_settled && !self.is_closed()
     }
 
     /// The requests that wait for an answer, oldest first.

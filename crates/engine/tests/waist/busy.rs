@@ -147,3 +147,45 @@ async fn a_turn_ends_when_what_its_agent_left_behind_has_ended() {
     assert_eq!(client.ended(turn).await, TurnOutcome::Cancelled);
     assert_eq!(ENDED.load(Ordering::SeqCst), 1);
 }
+
+/// SQEQ-4: before the agent has started.
+#[tokio::test]
+async fn a_cancel_that_comes_before_the_agent_starts_is_known_to_it() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::connect(&engine).await;
+    let session = client.new_session().await;
+    let begin = start("told", (IfBusy::Reject, None));
+    let begin = client.send(Some(session), begin).await;
+    let interrupt = Op::TurnInterrupt {
+        turn: None,
+        queued: Queued::Keep,
+    };
+    let interrupt = client.send(Some(session), interrupt).await;
+    let Verdict::Accepted(Accepted::Turn { turn }) = client.receipt(begin).await else {
+        panic!("a turn")
+    };
+    client.receipt(interrupt).await;
+    assert_eq!(client.ended(turn).await, TurnOutcome::Cancelled);
+    assert_eq!(texts(&client, turn), ["told", "cancelled"]);
+}
+
+/// Who comes while a session is being closed is sent away, or has it in full.
+#[tokio::test]
+async fn a_resume_right_behind_a_close_gets_a_session_that_lives_or_none() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::connect(&engine).await;
+    let session = client.new_session().await;
+    for _ in 0..50 {
+        client.turn(session, "say:x").await;
+        let close = client.send(Some(session), Op::SessionClose {}).await;
+        let resumed = client.resume(session, Replay::None).await;
+        // The receipt of the close came before.
+        drop(close);
+        let mut resumed = matches!(resumed, Verdict::Accepted(_));
+        while !resumed {
+            let again = client.resume(session, Replay::None).await;
+            resumed = matches!(again, Verdict::Accepted(_));
+        }
+    }
+    assert_eq!(client.turn(session, "say:y").await, TurnOutcome::Completed);
+}

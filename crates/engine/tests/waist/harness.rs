@@ -20,8 +20,8 @@ use sessiond_protocol::{
     Accepted, AgentId, AgentInfo, Answer, ClientFrame, Content, Event, EventFrame, Hello, IfBusy,
     Item, Mode, ModePolicy, OnDisconnect, Op, Outcome, Party, Permission, PermissionKind,
     PermissionOption, PersistenceState, Replay, RequestBody, RequestFrame, RequestKind,
-    ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission, ToolCall, ToolContent,
-    ToolStatus, TurnId, TurnOutcome, Verdict, WireError, Workspace,
+    ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission, SubmissionId, ToolCall,
+    ToolContent, ToolStatus, TurnId, TurnOutcome, Verdict, WireError, Workspace,
 };
 use sessiond_wire::Connection;
 
@@ -30,7 +30,8 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Does what the words of its prompt say: `say:x`, `call`, `ask`, `hang`, `stubborn`, `fail`, `take`
 /// (waits for what is added to the turn, and says it), `leave` (waits for it only), `linger` (leaves
-/// something behind that takes a while to end, and is stubborn).
+/// something behind that takes a while to end, and is stubborn), `told` (says what it knows of a
+/// cancellation).
 pub(crate) struct Obedient;
 
 #[async_trait]
@@ -86,6 +87,7 @@ impl Agent for ObedientSession {
                 "stubborn" => std::future::pending().await,
                 "take" => take(context).await?,
                 "leave" => context.steered().await,
+                "told" => context.say(told(context)).await?,
                 "linger" => linger(context).await,
                 "fail" => return Err(AgentError::failed("as told")),
                 other => {
@@ -98,6 +100,14 @@ impl Agent for ObedientSession {
             stop: Stop::EndTurn,
             usage: None,
         })
+    }
+}
+
+fn told(context: &TurnContext) -> &'static str {
+    if context.is_cancelled() {
+        "cancelled"
+    } else {
+        "go on"
     }
 }
 
@@ -240,9 +250,14 @@ impl Client {
 
     /// Submits, and waits for the receipt; what comes before it is kept.
     pub(crate) async fn submit(&mut self, session: Option<SessionId>, op: Op) -> Verdict {
+        let id = self.send(session, op).await;
+        self.receipt(id).await
+    }
+
+    /// Submits, and waits for nothing.
+    pub(crate) async fn send(&mut self, session: Option<SessionId>, op: Op) -> SubmissionId {
         self.submitted += 1;
-        let id: sessiond_protocol::SubmissionId =
-            format!("s{}", self.submitted).try_into().unwrap();
+        let id: SubmissionId = format!("s{}", self.submitted).try_into().unwrap();
         let submission = Submission {
             id: id.clone(),
             session,
@@ -252,6 +267,11 @@ impl Client {
             .send(ClientFrame::Submission(submission))
             .await
             .unwrap();
+        id
+    }
+
+    /// Waits for a receipt; what comes before it is kept.
+    pub(crate) async fn receipt(&mut self, id: SubmissionId) -> Verdict {
         loop {
             if let ServerFrame::Receipt(receipt) = self.next().await
                 && receipt.id == id

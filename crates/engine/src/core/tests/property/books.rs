@@ -266,6 +266,8 @@ impl Books {
     fn begin(&mut self, frame: &EventFrame, kind: ItemKind) -> Result<(), Broken> {
         let item = frame.item.ok_or("an item has an id")?;
         ensure!(!self.closed_items.contains(&item), "an item begins once");
+        let speaks = self.items.values().any(|open| !open.is_call);
+        ensure!(!speaks, "a message ends where another item begins");
         let open = OpenItem {
             turn: frame.turn,
             is_call: kind == ItemKind::ToolCall,

@@ -42,6 +42,7 @@ impl Rig {
             ],
             _ => Vec::new(),
         };
+        self.client = Some(conn);
         self.model.controller = Some(Controller {
             conn,
             on_disconnect,
@@ -60,6 +61,7 @@ impl Rig {
         if self.stopped || self.model.controller.as_mut().filter(controls).is_none() {
             return Ok(());
         }
+        self.client = None;
         let gone = self.model.controller.take().ok_or("nobody controls")?;
         if gone.on_disconnect == OnDisconnect::Cancel {
             self.doom();
@@ -166,6 +168,7 @@ impl Rig {
         self.receipts.clear();
         self.calls.clear();
         self.agent = Agent::Absent;
+        self.client = None;
         self.stopped = false;
         self.kept_promises()
     }

@@ -65,6 +65,8 @@ pub(super) struct Rig {
     /// How often each submission of this process got a receipt.
     pub(super) receipts: HashMap<SubmissionId, u32>,
     pub(super) submissions: u32,
+    /// The client that is attached, whether or not the session still takes anything.
+    pub(super) client: Option<ConnId>,
     pub(super) tokens: u64,
     /// What was asked of clients.
     pub(super) asked: Vec<(ConnId, RequestFrame)>,
@@ -96,6 +98,7 @@ impl Rig {
             stopped: false,
             receipts: HashMap::new(),
             submissions: 0,
+            client: None,
             tokens: 0,
             asked: Vec::new(),
             calls: Vec::new(),

@@ -62,7 +62,7 @@ impl Rig {
         if self.is_stopped() {
             return Ok(());
         }
-        let Some(client) = self.model.controller.clone() else {
+        let Some(conn) = self.client else {
             return Ok(());
         };
         let id = self.submission()?;
@@ -72,7 +72,6 @@ impl Rig {
             expected = Expected::Error(ErrorCode::NotFound, None);
         }
         let urgent = self.prepare(act, &id, expected);
-        let conn = client.conn;
         let cause = Cause {
             conn,
             id: id.clone(),
