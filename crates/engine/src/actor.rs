@@ -234,6 +234,8 @@ impl Actor {
                 }
             }
             running::Message::Done(result) => {
+                // Nobody is left to be told what the agent waited for.
+                self.waiters.clear();
                 self.input(Input::AgentDone(result));
             }
         }

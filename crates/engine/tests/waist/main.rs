@@ -14,4 +14,5 @@ mod durability;
 mod fork;
 mod harness;
 mod index;
+mod ledger;
 mod sessions;

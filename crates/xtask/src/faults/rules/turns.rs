@@ -4,7 +4,7 @@ use super::{BUSY, CLOSE, CORE, FOLD, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
-pub(super) const MUTATIONS: [Mutation; 28] = [
+pub(super) const MUTATIONS: [Mutation; 29] = [
     // One active turn
     broken(
         "second-turn",
@@ -207,6 +207,14 @@ pub(super) const MUTATIONS: [Mutation; 28] = [
             CORE,
             "        if self.core.is_closed() {\n            return self.reject(&cause, closed());\n        }\n",
             "",
+        ],
+    ),
+    broken(
+        "checkpoint-behind-the-close",
+        [
+            CORE,
+            "self.touched && is_settled && !self.is_closed()",
+            "self.touched && is_settled",
         ],
     ),
     broken(
