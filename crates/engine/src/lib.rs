@@ -13,6 +13,11 @@
 //! - The core does no I/O, reads no clock and mints no id: all of that is given to it.
 //! - At most one turn is active in a session (SQEQ-2), and each turn ends exactly once, after every
 //!   other event of it (SQEQ-3).
+//! - A turn that is stopped ends when its agent has returned, or was dropped after a grace, and
+//!   nothing that the agent started runs any more (TASK-4).
+//! - An answer counts only where the request, the call, the run of the session, the connection, the
+//!   policy and the payload are those that were asked; any other is refused and counted (WIRE-8).
+//! - An idempotency key stands for one turn, in every later run of the session too.
 //! - Nothing final is said, done or answered before the record it depends on is on stable storage
 //!   (LOG-5).
 //! - What a dead process left open is closed by the next append and shown as closed by every load

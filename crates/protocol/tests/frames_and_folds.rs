@@ -305,9 +305,40 @@ fn every_operation_is_read_back_as_it_was_written() {
         r#"{"type":"session.configure","mode":"auto"}"#,
         r#"{"type":"session.close"}"#,
         r#"{"type":"turn.interrupt"}"#,
+        r#"{"type":"turn.steer","input":[]}"#,
+        r#"{"type":"turn.start","input":[],"if_busy":"replace","idempotency_key":"k"}"#,
     ] {
         let read: Op = serde_json::from_str(op).unwrap();
         let again: Op = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
         assert_eq!(read, again);
+    }
+}
+
+/// LOG-10, LOG-11: a fold of another version need not even have the members that this one has.
+#[test]
+fn a_checkpoint_of_an_older_fold_is_passed_over() {
+    let line = r#"{"v":1,"type":"event","session":"0199ab01-1234-7abc-8def-0123456789ab","cursor":7,"event":{"type":"marker","marker":"checkpoint","version":1,"standing":{"policy":3,"cursor":6}}}"#;
+    let ServerFrame::Event(event) = decode(line).unwrap() else {
+        panic!()
+    };
+    let mut standing = Standing::default();
+    standing.apply(&event);
+    assert_eq!((standing.cursor, standing.policy), (Cursor(7), 0));
+    assert_eq!(encode(&ServerFrame::Event(event)).unwrap().trim_end(), line);
+}
+
+/// WIRE-3, WIRE-4
+#[test]
+fn a_key_has_1_to_255_characters() {
+    let op = |key: &str| {
+        let key = serde_json::to_string(key).unwrap();
+        let op = format!(r#"{{"type":"turn.start","input":[],"idempotency_key":{key}}}"#);
+        serde_json::from_str::<Op>(&op)
+    };
+    for good in ["k", "\u{1F600}", &"\u{1F600}".repeat(255)] {
+        assert!(op(good).is_ok(), "{}", good.len());
+    }
+    for bad in ["", &"k".repeat(256)] {
+        assert!(op(bad).is_err(), "{}", bad.len());
     }
 }
