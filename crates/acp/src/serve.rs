@@ -1,6 +1,6 @@
 //! The life of a connection: what comes in, in the order in which it comes.
 
-use sessiond_protocol::{ClientFrame, Hello, Party, ServerFrame, VERSION, Welcome};
+use sessiond_protocol::{ClientFrame, Hello, OnDisconnect, Party, ServerFrame, VERSION, Welcome};
 use sessiond_wire::rpc::{INTERNAL_ERROR, RpcFrame, error};
 use sessiond_wire::{Connection, Line, OutQueue};
 use tokio::sync::mpsc;
@@ -22,6 +22,8 @@ pub struct Options {
     pub agent: Option<String>,
     /// Where sessions are stored, as `initialize` shows it to the user (LOG-16).
     pub store: Option<String>,
+    /// What becomes of a running turn when the client goes.
+    pub on_disconnect: OnDisconnect,
 }
 
 /// What happened next.

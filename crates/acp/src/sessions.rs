@@ -8,7 +8,7 @@ use agent_client_protocol_schema::v1::{
 };
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    OnDisconnect, Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
+    Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
@@ -31,7 +31,7 @@ impl Face {
             cwd: setup.cwd,
             agent: self.options.agent.clone(),
             answers: self.answers(),
-            on_disconnect: OnDisconnect::Cancel,
+            on_disconnect: self.options.on_disconnect,
         });
         self.submit(Awaited::New { id: id.clone() }, None, op)
     }
@@ -48,7 +48,7 @@ impl Face {
             cwd: Some(setup.cwd),
             replay: Replay::All,
             answers: self.answers(),
-            on_disconnect: OnDisconnect::Cancel,
+            on_disconnect: self.options.on_disconnect,
         });
         self.submit(
             Awaited::Load {

@@ -1,4 +1,4 @@
-//! `sessiond acp`: the ACP face on stdin and stdout, the engine in this process.
+//! `sessiond acp`: the ACP face on stdin and stdout, the engine in this process or in the host.
 
 use std::time::Duration;
 
@@ -7,8 +7,10 @@ use sessiond_wire::DEFAULT_LINE_LIMIT;
 use sessiond_wire::queue::OutQueue;
 use sessiond_wire::stdio;
 
+use crate::access::{Access, on_disconnect};
+use crate::args::Hosting;
 use crate::failure::Failure;
-use crate::setup::{Setup, block_on, drain};
+use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
 
 /// How long what is still queued may take to be written once the client has gone: it mostly is
@@ -16,7 +18,7 @@ use crate::signals::Signals;
 const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
 
 /// Serves until the client goes or a signal says to end. Both are a good end: exit 0.
-pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
+pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
     // Before anything else runs that could print (WIRE-10).
     let io = stdio::install()?;
     let agent = setup.default_agent()?;
@@ -27,15 +29,17 @@ pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
         let queue = OutQueue::new();
         let writer =
             stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
-        let engine = setup.engine("acp")?;
+        let home = setup.home(hosting);
+        let (waist, local) = Access::open(setup, home, "acp").await?.split();
         let store = Some(setup.store().display().to_string());
         let face = serve(
             lines,
             queue,
-            engine.connect(),
+            waist,
             Options {
                 agent: Some(agent),
                 store,
+                on_disconnect: on_disconnect(home),
             },
         );
         let served = tokio::select! {
@@ -44,7 +48,7 @@ pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
         };
         // Leases are freed before stdout is closed: a client that starts the next process when it
         // sees the end finds the session free.
-        drain(&engine).await;
+        local.end().await;
         writer.shutdown(OUTPUT_DEADLINE).await;
         io.diverted.finish();
         served

@@ -3,6 +3,7 @@
 mod examples;
 mod sessions;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -93,14 +94,18 @@ fn named(path: &Option<PathBuf>) -> Option<&Path> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve an editor: the Agent Client Protocol on stdin and stdout
-    Acp,
+    Acp(Hosting),
     /// Serve a program: the native protocol, one JSON object a line, on stdin and stdout
-    Sqeq,
+    Sqeq(Hosting),
     /// Run one turn without an editor and print the answer
     Exec(Exec),
+    /// Follow a session from this terminal, and drive it
+    Attach(Attach),
     /// Look at stored sessions and keep them in order
     #[command(subcommand)]
     Sessions(Sessions),
+    /// Own sessions that outlive their clients; faces with --host start it by themselves
+    Host(HostArgs),
     /// List the agents
     Agents(Format),
     /// Check the store, the system and the configuration
@@ -109,6 +114,61 @@ pub(crate) enum Command {
     Demo,
     /// Write the JSON Schemas of the native protocol and of log records
     Schema(Schema),
+}
+
+/// Where the sessions of a face live.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Hosting {
+    /// Let the sessions live in the host: killed clients and faces do not end them
+    #[arg(
+        long,
+        env = "SESSIOND_HOST",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub(crate) host: bool,
+}
+
+/// Own sessions that outlive their clients.
+#[derive(Debug, Args)]
+pub(crate) struct HostArgs {
+    /// Take clients at this address of the loopback interface, too, as `ws://127.0.0.1:PORT`; they
+    /// send the secret in `keys/attach` of the store as `Authorization: Bearer`
+    #[arg(long, value_name = "URL", value_parser = websocket)]
+    pub(crate) listen: Option<SocketAddr>,
+    /// End after so many seconds without clients and open sessions [default: an hour]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "SESSIOND_HOST_IDLE",
+        hide_env_values = true
+    )]
+    pub(crate) idle: Option<u64>,
+}
+
+/// Follow a session from this terminal, and drive it.
+///
+/// A line is a prompt; while a turn runs it waits for its end. A question is answered by the number
+/// of an option. The end of input leaves: what runs goes on where it runs. Ctrl-C interrupts the
+/// turn, twice leaves at once.
+#[derive(Debug, Args)]
+pub(crate) struct Attach {
+    /// The session's id or its exact title
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionName,
+    #[command(flatten)]
+    pub(crate) hosting: Hosting,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// The address in `ws://ADDRESS:PORT`.
+fn websocket(url: &str) -> Result<SocketAddr, &'static str> {
+    let address = url
+        .strip_prefix("ws://")
+        .map(|rest| rest.trim_end_matches('/'));
+    let address = address.and_then(|address| address.parse().ok());
+    address.ok_or("a URL such as ws://127.0.0.1:4321 is needed; port 0 takes a free one")
 }
 
 /// One headless turn.
@@ -124,6 +184,8 @@ pub(crate) struct Exec {
     pub(crate) last: bool,
     #[command(flatten)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) hosting: Hosting,
     /// What to say; `-` reads it from stdin
     pub(crate) prompt: String,
 }

@@ -6,7 +6,10 @@ use crate::args::{Command, CommandLine};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::setup::Setup;
-use crate::{acp_command, agents, demo, diagnostics, doctor, exec, schema, sessions, sqeq_command};
+use crate::{
+    acp_command, agents, attach_command, demo, diagnostics, doctor, exec, host_command, schema,
+    sessions, sqeq_command,
+};
 
 /// Runs the command that this process was started with and gives its exit code (contract.md).
 ///
@@ -34,8 +37,10 @@ fn dispatch(line: &CommandLine) -> Result<(), Failure> {
     let common = &line.common;
     diagnostics::start(common.log_file(), common.verbose)?;
     match &line.command {
-        Command::Acp => acp_command::run(&Setup::load(common)?),
-        Command::Sqeq => sqeq_command::run(&Setup::load(common)?),
+        Command::Acp(hosting) => acp_command::run(&Setup::load(common)?, *hosting),
+        Command::Sqeq(hosting) => sqeq_command::run(&Setup::load(common)?, *hosting),
+        Command::Attach(attach) => attach_command::run(&Setup::load(common)?, attach),
+        Command::Host(args) => host_command::run(&Setup::load(common)?, args),
         Command::Exec(exec) => exec::run(&Setup::load(common)?, exec),
         Command::Sessions(sessions) => sessions::run(&Setup::load(common)?, sessions),
         Command::Agents(format) => agents::run(&Setup::load(common)?, *format),

@@ -22,6 +22,12 @@ pub(crate) struct Config {
     /// What of a session is stored.
     #[serde(default)]
     persistence: Persistence,
+    /// Where the sessions of faces live.
+    #[serde(default)]
+    host: Hosting,
+    /// Pages in browsers whose requests the WebSocket of the host takes.
+    #[serde(default)]
+    origins: Vec<String>,
     /// How long things are kept.
     #[serde(default)]
     retention: Retention,
@@ -38,6 +44,17 @@ enum Persistence {
     #[default]
     Extended,
     Lean,
+}
+
+/// Where the sessions of faces live, unless `--host` says more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Hosting {
+    /// In the process of the face.
+    #[default]
+    Never,
+    /// In the host, which is started when there is none.
+    Auto,
 }
 
 /// How long things are kept; what has no number is kept for ever (LOG-12). Days have 24 hours.
@@ -93,6 +110,16 @@ impl fmt::Display for AgentKind {
 }
 
 impl Config {
+    /// The origins whose requests the WebSocket of the host takes (SEC-3).
+    pub(crate) fn origins(&self) -> &[String] {
+        &self.origins
+    }
+
+    /// Whether faces use the host.
+    pub(crate) fn is_hosting(&self) -> bool {
+        self.host == Hosting::Auto
+    }
+
     /// Reads the configuration: the named file, else the user's, which need not exist.
     pub(crate) fn load(named: Option<&Path>) -> Result<Config, Failure> {
         let (path, must_exist) = match named {

@@ -1,7 +1,5 @@
 //! `sessiond exec`: one turn without an editor.
 
-mod printer;
-
 use std::io::Read;
 use std::time::Duration;
 
@@ -14,14 +12,15 @@ use sessiond_wire::DEFAULT_LINE_LIMIT;
 use sessiond_wire::queue::OutQueue;
 use sessiond_wire::stdio::{self, ProtocolIo};
 
+use crate::access::Access;
 use crate::args::Exec;
 use crate::failure::Failure;
 use crate::named;
 use crate::output::say;
-use crate::setup::{Setup, block_on, drain};
+use crate::printer::Printer;
+use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
 use crate::waist::{Waist, unexpected};
-use printer::Printer;
 
 /// How long a reader of our output may take for what is left of it at the end.
 const OUTPUT_DEADLINE: Duration = Duration::from_secs(5);
@@ -34,14 +33,15 @@ pub(crate) fn run(setup: &Setup, exec: &Exec) -> Result<(), Failure> {
     let agent = setup.default_agent()?;
     let cwd = setup.cwd()?;
     block_on(async {
-        let engine = setup.engine("exec")?;
+        let home = setup.home(exec.hosting);
+        let (waist, local) = Access::open(setup, home, "exec").await?.split();
         let diverted = io.diverted.clone();
         let queue = OutQueue::new();
         let writer =
             stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
         let mut turn = Turn {
             signals: Signals::listen()?,
-            waist: Waist::open(engine.connect(), "exec").await?,
+            waist: Waist::open(waist, "exec").await?,
             printer: Printer::new(queue, exec.format),
             questions: Vec::new(),
             declined: 0,
@@ -49,7 +49,7 @@ pub(crate) fn run(setup: &Setup, exec: &Exec) -> Result<(), Failure> {
         let result = turn.run(exec, Start { cwd, agent, prompt }).await;
         let Turn { waist, .. } = turn;
         waist.close().await;
-        drain(&engine).await;
+        local.end().await;
         writer.shutdown(OUTPUT_DEADLINE).await;
         diverted.finish();
         result

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use sessiond_host::HostError;
 use sessiond_log::LogError;
 use sessiond_protocol::WireError;
 use sessiond_wire::stdio::GuardError;
@@ -37,6 +38,9 @@ pub(crate) enum Failure {
         /// What came of it.
         source: io::Error,
     },
+    /// The host, or the sockets, cannot be used.
+    #[error("{0}")]
+    Host(#[from] HostError),
     /// The log refused.
     #[error("{0}")]
     Log(#[from] LogError),
@@ -63,6 +67,7 @@ impl Failure {
             Failure::Engine(_) => "engine",
             Failure::Guard(error) => error.code(),
             Failure::Os { .. } => "os",
+            Failure::Host(error) => error.code(),
             Failure::Log(error) => error.code(),
             Failure::Store(_) => "storage",
             Failure::Found(_) => "found",
@@ -78,7 +83,8 @@ impl Failure {
             Failure::Log(LogError::Busy { .. } | LogError::Fenced(_)) => 75,
             Failure::Log(LogError::NotFound(_) | LogError::Exists(_)) => 1,
             Failure::Log(_) | Failure::Store(_) => 74,
-            Failure::Guard(_) | Failure::Os { .. } | Failure::Found(_) => 1,
+            Failure::Host(HostError::Running) => 75,
+            Failure::Host(_) | Failure::Guard(_) | Failure::Os { .. } | Failure::Found(_) => 1,
         }
     }
 }

@@ -17,9 +17,11 @@
 //! std::process::exit(sessiond_cli::run());
 //! ```
 
+mod access;
 mod acp_command;
 mod agents;
 mod args;
+mod attach_command;
 mod command;
 mod config;
 mod configured_agent;
@@ -29,9 +31,11 @@ mod diagnostics;
 mod doctor;
 mod exec;
 mod failure;
+mod host_command;
 mod named;
 mod occupied;
 mod output;
+mod printer;
 mod schema;
 mod sessions;
 mod setup;

@@ -12,7 +12,8 @@ use sessiond_protocol::Workspace;
 use sessiond_script::ScriptAgent;
 use sessiond_wire::process::SupervisorExe;
 
-use crate::args::Common;
+use crate::access::Home;
+use crate::args::{Common, Hosting};
 use crate::config::{BUILT_IN, Config};
 use crate::configured_agent::ConfiguredAgent;
 use crate::failure::Failure;
@@ -25,6 +26,7 @@ use crate::workspace::workspace;
 pub(crate) struct Setup {
     store: PathBuf,
     config: Config,
+    config_file: Option<PathBuf>,
     agent: Option<String>,
 }
 
@@ -34,6 +36,7 @@ impl Setup {
         Ok(Setup {
             store: store_path(common.store.as_deref())?,
             config: Config::load(common.config())?,
+            config_file: common.config().map(absolute).transpose()?,
             agent: common.agent.clone().filter(|name| !name.is_empty()),
         })
     }
@@ -46,6 +49,20 @@ impl Setup {
     /// The configuration.
     pub(crate) fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The configuration file, where one was named.
+    pub(crate) fn config_file(&self) -> Option<&Path> {
+        self.config_file.as_deref()
+    }
+
+    /// Where the sessions of a face live: in the host when the command line, the environment or
+    /// the configuration says so.
+    pub(crate) fn home(&self, hosting: Hosting) -> Home {
+        if hosting.host || self.config.is_hosting() {
+            return Home::Host;
+        }
+        Home::Here
     }
 
     /// The agent for new sessions.
@@ -83,6 +100,11 @@ impl Setup {
             environment: Arc::new(World),
         }))
     }
+}
+
+/// The path as another process finds it.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(Failure::os("find the configuration file"))
 }
 
 /// What is said of a store whose locks and syncs another machine decides about (LOG-7). It is used

@@ -1,15 +1,16 @@
-//! `sessiond sqeq`: the native protocol on stdin and stdout, the engine in this process.
+//! `sessiond sqeq`: the native protocol on stdin and stdout, the engine in this process or in the host.
 
 use std::time::Duration;
 
-use sessiond_engine::Engine;
 use sessiond_protocol::{OnDisconnect, ServerFrame};
 use sessiond_sqeq::{FaceError, Served, serve};
 use sessiond_wire::queue::OutQueue;
 use sessiond_wire::{DEFAULT_LINE_LIMIT, stdio};
 
+use crate::access::{Access, Local};
+use crate::args::Hosting;
 use crate::failure::Failure;
-use crate::setup::{Setup, block_on, drain};
+use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
 
 /// How long what is still queued may take to be written at the end (WIRE-13).
@@ -17,7 +18,7 @@ const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
 
 /// Serves until the client goes or a signal says to end. Both are a good end, exit 0; a client that
 /// does not speak the protocol is exit 65.
-pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
+pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
     // Before anything else runs that could print (WIRE-10).
     let io = stdio::install()?;
     block_on(async {
@@ -27,17 +28,18 @@ pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
         let queue = OutQueue::new();
         let writer =
             stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
-        let engine = setup.engine("sqeq")?;
-        let face = serve(lines, queue.clone(), engine.connect());
+        let home = setup.home(hosting);
+        let (waist, local) = Access::open(setup, home, "sqeq").await?.split();
+        let face = serve(lines, queue.clone(), waist);
         let served = tokio::select! {
             served = face => Some(served),
             () = signals.caught() => None,
         };
         if let Some(Ok(served)) = served {
-            finish(served, &engine, &mut signals).await;
+            finish(served, &local, &mut signals).await;
         }
         // Leases are freed before the client sees the end: it finds its sessions free.
-        drain(&engine).await;
+        local.end().await;
         let result = served.map_or(Ok(()), |served| served.map(drop).map_err(failure));
         if result.is_ok() {
             queue.push(ServerFrame::Bye {});
@@ -49,8 +51,10 @@ pub(crate) fn run(setup: &Setup) -> Result<(), Failure> {
 }
 
 /// Lets the turns run to their ends that the client wanted to, unless a signal says to end.
-async fn finish(served: Served, engine: &Engine, signals: &mut Signals) {
-    if served.wish == OnDisconnect::Finish {
+async fn finish(served: Served, local: &Local, signals: &mut Signals) {
+    if let Some(engine) = local.engine()
+        && served.wish == OnDisconnect::Finish
+    {
         tokio::select! {
             () = engine.idle() => {}
             () = signals.caught() => {}

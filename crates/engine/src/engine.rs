@@ -8,16 +8,16 @@ mod shelf;
 use std::{
     collections::HashMap,
     fmt,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use sessiond_index::Index;
-use sessiond_log::Store;
+use sessiond_log::{Owner, Store};
 use sessiond_protocol::{PersistenceState, SessionId, Workspace};
 use sessiond_wire::{Connection, pair};
 use tokio::sync::{mpsc, watch};
@@ -25,6 +25,7 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     actor::{Command, DRAIN},
     agent::AgentFactory,
+    catalog::subject,
     core::ConnId,
 };
 
@@ -73,6 +74,8 @@ struct Inner {
     /// How many sessions are open; [`Engine::drain`] waits for none.
     open: watch::Sender<usize>,
     connections: AtomicU64,
+    /// Where other processes reach the sessions that are open here.
+    endpoint: OnceLock<String>,
 }
 
 impl fmt::Debug for Engine {
@@ -112,8 +115,26 @@ impl Engine {
                 sessions,
                 open,
                 connections,
+                endpoint: OnceLock::new(),
             }),
         }
+    }
+
+    /// From now on the leases of this engine say that their holder takes clients at `endpoint`, the
+    /// path of a Unix socket. Said once; a second time changes nothing.
+    pub fn answers_at(&self, endpoint: impl Into<String>) {
+        let _said_before = self.inner.endpoint.set(endpoint.into());
+    }
+
+    /// Where another process of this machine takes clients of a session that it holds. Looks into
+    /// the store, which blocks for a moment; none also where that cannot be told.
+    #[must_use]
+    pub fn endpoint_of(&self, session: SessionId) -> Option<PathBuf> {
+        let holder = self.inner.config.store.holder(&subject(session).ok()?);
+        let (holder, own) = (holder.ok()??.owner, Owner::current());
+        let is_near = holder.host == own.host && holder.boot_id == own.boot_id;
+        let endpoint = holder.endpoint.filter(|_| is_near && holder.pid != own.pid);
+        endpoint.map(PathBuf::from)
     }
 
     /// A new client's end of the waist. Dropping it is the client's going.
@@ -160,6 +181,15 @@ impl Engine {
 impl Inner {
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Command>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This process, as its leases name it.
+    fn owner(&self) -> Owner {
+        let owner = Owner::current();
+        match self.endpoint.get() {
+            Some(endpoint) => owner.at_endpoint(endpoint),
+            None => owner,
+        }
     }
 
     fn agent(&self, name: &str) -> Option<Arc<dyn AgentFactory>> {

@@ -6,6 +6,7 @@
 //! - [`connection`] joins a face and a server by both;
 //! - [`rpc`] is a JSON-RPC 2.0 peer, both directions;
 //! - [`stdio`] takes stdin and stdout away from everyone else and moves lines on threads;
+//! - [`socket`] moves lines between processes of one user;
 //! - [`process`] runs programs that leave nothing behind.
 //!
 //! What this crate is not: it knows no sessions, stores nothing, retries nothing, and no foreign
@@ -47,8 +48,9 @@ pub mod lines;
 pub mod process;
 pub mod queue;
 pub mod rpc;
+pub mod socket;
 pub mod stdio;
 
 pub use connection::{Connection, Gone, ServerEnd, pair};
-pub use lines::{BadLine, DEFAULT_LINE_LIMIT, Line, LineReader};
+pub use lines::{AsyncLines, BadLine, DEFAULT_LINE_LIMIT, Line, LineReader};
 pub use queue::{Coalesce, OutQueue};

@@ -5,6 +5,8 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use tokio::io::{AsyncBufReadExt, AsyncRead};
+
 /// Longest line accepted unless configured otherwise, in bytes without its LF (WIRE-4).
 pub const DEFAULT_LINE_LIMIT: usize = 64 * 1024 * 1024;
 
@@ -110,6 +112,64 @@ impl<R: Read> LineReader<R> {
             bytes += length as u64;
             if ended {
                 return Ok(Line::Bad(BadLine::TooLong { bytes }));
+            }
+        }
+    }
+}
+
+/// [`LineReader`] over an asynchronous stream.
+#[derive(Debug)]
+pub struct AsyncLines<R> {
+    input: tokio::io::BufReader<R>,
+    limit: usize,
+    first: bool,
+}
+
+impl<R: AsyncRead + Unpin> AsyncLines<R> {
+    /// Reads lines of at most `limit` bytes from `input`.
+    pub fn new(input: R, limit: usize) -> Self {
+        Self {
+            input: tokio::io::BufReader::with_capacity(READ_BUFFER, input),
+            limit,
+            first: true,
+        }
+    }
+
+    /// The next line that is not blank; `None` at the end of the stream. A wait that is dropped
+    /// loses what was read of a line.
+    ///
+    /// # Errors
+    /// What the underlying reader returns.
+    pub async fn next_line(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let (mut bytes, mut length) = (Vec::new(), 0_u64);
+            let ended = loop {
+                let buffer = self.input.fill_buf().await?;
+                let end = buffer.iter().position(|byte| *byte == b'\n');
+                let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
+                length += part.len() as u64;
+                if length <= self.limit as u64 {
+                    bytes.extend_from_slice(part);
+                } else {
+                    // Drained without being stored.
+                    bytes = Vec::new();
+                }
+                let (taken, is_empty) =
+                    (part.len() + usize::from(end.is_some()), buffer.is_empty());
+                self.input.consume(taken);
+                if end.is_some() || is_empty {
+                    break is_empty;
+                }
+            };
+            if ended && length == 0 {
+                return Ok(None);
+            }
+            let first = std::mem::replace(&mut self.first, false);
+            if length > self.limit as u64 {
+                return Ok(Some(Line::Bad(BadLine::TooLong { bytes: length })));
+            }
+            if let Some(line) = decode(bytes, first) {
+                return Ok(Some(line));
             }
         }
     }

@@ -16,7 +16,7 @@ fn common_options_may_stand_before_or_after_the_command() {
     ] {
         let parsed = CommandLine::try_parse_from(line).unwrap();
         assert_eq!(parsed.common.store.as_deref(), Some("/s".as_ref()));
-        assert!(matches!(parsed.command, Command::Acp));
+        assert!(matches!(parsed.command, Command::Acp(_)));
     }
 }
 

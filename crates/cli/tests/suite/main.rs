@@ -21,6 +21,7 @@ mod exec;
 mod first_contact;
 mod foreign_store;
 mod fork;
+mod host;
 mod kill_frames;
 mod kill_moments;
 mod names;

@@ -79,7 +79,8 @@ async fn borrow(inner: &Arc<Inner>, session: SessionId) -> Result<Arc<Lease>, Wi
     let actor = inner.sessions().get(&session).cloned();
     let Some(actor) = actor else {
         let store = inner.config.store.clone();
-        let claimed = opening::blocking(move || opening::claim(&store, session));
+        let owner = inner.owner();
+        let claimed = opening::blocking(move || opening::claim(&store, session, &owner));
         return Ok(Arc::new(claimed.await?.0));
     };
     let (sender, lent) = oneshot::channel();

@@ -40,9 +40,9 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
     };
     let inner = inner.clone();
     tokio::spawn(async move {
-        let store = inner.config.store.clone();
+        let (store, owner) = (inner.config.store.clone(), inner.owner());
         let made = blocking(move || {
-            let made = make(&store, session);
+            let made = make(&store, session, &owner);
             Decision::on(session, Action::New, &made).write(&store);
             made
         });
@@ -131,7 +131,8 @@ async fn open(
     cwd: Option<String>,
 ) -> Result<Opened, WireError> {
     let store = inner.config.store.clone();
-    let (lease, recovered) = blocking(move || claim(&store, session)).await?;
+    let owner = inner.owner();
+    let (lease, recovered) = blocking(move || claim(&store, session, &owner)).await?;
     let Some(header) = recovered.standing.header.clone() else {
         let message = "the log has no readable header; `sessiond sessions show` says what is left";
         return Err(WireError::new(ErrorCode::Damaged, message).about(session));
@@ -149,16 +150,18 @@ async fn open(
     Ok((lease, recovered, cwd.unwrap_or(header.cwd), factory))
 }
 
-fn make(store: &Store, session: SessionId) -> Result<Lease, WireError> {
-    let made = store.create(&subject(session)?, &Owner::current());
+fn make(store: &Store, session: SessionId, owner: &Owner) -> Result<Lease, WireError> {
+    let made = store.create(&subject(session)?, owner);
     made.map_err(|error| refusal(session, &error))
 }
 
-pub(super) fn claim(store: &Store, session: SessionId) -> Result<(Lease, Recovered), WireError> {
+pub(super) fn claim(
+    store: &Store,
+    session: SessionId,
+    owner: &Owner,
+) -> Result<(Lease, Recovered), WireError> {
     let failed = |error: LogError| refusal(session, &error);
-    let lease = store
-        .claim(&subject(session)?, &Owner::current())
-        .map_err(failed)?;
+    let lease = store.claim(&subject(session)?, owner).map_err(failed)?;
     let recovered = Recovered::read(session, &lease).map_err(failed)?;
     Ok((lease, recovered))
 }

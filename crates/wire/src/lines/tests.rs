@@ -1,5 +1,10 @@
 //! WIRE-1, WIRE-4, WIRE-5 (invalid UTF-8): the lines found in a stream, whatever its chunks.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::ReadBuf;
+
 use super::*;
 
 /// A reader that hands out at most `step` bytes a read.
@@ -17,7 +22,35 @@ impl Read for Chunks<'_> {
 
 fn all(input: &[u8], step: usize, limit: usize) -> Vec<Line> {
     let mut reader = LineReader::new(Chunks { rest: input, step }, limit);
-    std::iter::from_fn(|| reader.next_line().unwrap()).collect()
+    let lines: Vec<_> = std::iter::from_fn(|| reader.next_line().unwrap()).collect();
+    assert_eq!(all_async(input, step, limit), lines, "both readers agree");
+    lines
+}
+
+impl AsyncRead for Chunks<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let size = self.step.min(into.remaining()).min(self.rest.len());
+        let (now, later) = self.rest.split_at(size);
+        into.put_slice(now);
+        self.rest = later;
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn all_async(input: &[u8], step: usize, limit: usize) -> Vec<Line> {
+    let mut reader = AsyncLines::new(Chunks { rest: input, step }, limit);
+    let mut lines = Vec::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
+        while let Some(line) = reader.next_line().await.unwrap() {
+            lines.push(line);
+        }
+    });
+    lines
 }
 
 fn text(line: &str) -> Line {

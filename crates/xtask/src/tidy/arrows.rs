@@ -13,7 +13,7 @@ use super::source::{Source, Tree};
 const OURS: &str = "sessiond-";
 
 /// Each crate with the crates of ours that its code may use.
-const ALLOWED: [(&str, &[&str]); 10] = [
+const ALLOWED: [(&str, &[&str]); 11] = [
     ("protocol", &[]),
     ("wire", &["protocol"]),
     ("log", &[]),
@@ -22,9 +22,12 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("script", &["engine", "protocol", "wire"]),
     ("acp", &["protocol", "wire"]),
     ("sqeq", &["protocol", "wire"]),
+    ("host", &["engine", "protocol", "sqeq", "wire"]),
     (
         "cli",
-        &["acp", "engine", "log", "protocol", "script", "sqeq", "wire"],
+        &[
+            "acp", "engine", "host", "log", "protocol", "script", "sqeq", "wire",
+        ],
     ),
     ("xtask", &[]),
 ];

@@ -43,6 +43,7 @@ impl Home {
         };
         fs::create_dir(home.work()).unwrap();
         fs::create_dir(home.home()).unwrap();
+        fs::create_dir(home.runtime()).unwrap();
         home
     }
 
@@ -62,7 +63,7 @@ impl Home {
                 let output = Command::new(home.program()).arg("--version").output();
                 output.is_ok().then_some(())
             });
-            for path in [home.home(), home.work()] {
+            for path in [home.home(), home.work(), home.runtime()] {
                 chown(path, Some(PLAIN_USER), Some(PLAIN_USER)).unwrap();
             }
         }
@@ -71,6 +72,11 @@ impl Home {
 
     fn home(&self) -> PathBuf {
         self.folder.path().join("home")
+    }
+
+    /// Where sockets lie.
+    fn runtime(&self) -> PathBuf {
+        self.folder.path().join("run")
     }
 
     pub(crate) fn store(&self) -> PathBuf {
@@ -144,6 +150,9 @@ impl Home {
         command.env("PATH", std::env::var_os("PATH").unwrap());
         command
             .env("HOME", self.home())
+            .env("XDG_RUNTIME_DIR", self.runtime())
+            // A host that a test leaves behind ends by itself.
+            .env("SESSIOND_HOST_IDLE", "2")
             .env("SESSIOND_HOME", self.store());
         command
     }

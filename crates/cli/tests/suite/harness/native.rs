@@ -25,7 +25,12 @@ pub(crate) struct Native {
 impl Native {
     /// A server that has been greeted.
     pub(crate) fn start(home: &Home) -> Native {
-        let mut native = Native::spawn(home.command(&["sqeq"]));
+        Native::greeted(home.command(&["sqeq"]))
+    }
+
+    /// The same by another command.
+    pub(crate) fn greeted(command: Command) -> Native {
+        let mut native = Native::spawn(command);
         native.say(&hello());
         native.until("welcome", |frame| frame["type"] == "welcome");
         native

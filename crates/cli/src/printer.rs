@@ -1,4 +1,4 @@
-//! What exec prints: the agent's text, or event frames one a line.
+//! What commands that follow a turn print: the agent's text, or event frames one a line.
 
 use sessiond_protocol::{
     Event, EventFrame, Item, ItemId, ServerFrame, Stream, TurnEnded, TurnId, encode,
@@ -10,7 +10,7 @@ use crate::args::Format;
 
 /// A piece of output.
 #[derive(Debug)]
-pub(super) struct Piece(String);
+pub(crate) struct Piece(String);
 
 impl Coalesce for Piece {
     fn absorb(&mut self, next: Self) -> Result<(), Self> {
@@ -31,7 +31,7 @@ impl Encode for Piece {
 
 /// Prints events as they come.
 #[derive(Debug)]
-pub(super) struct Printer {
+pub(crate) struct Printer {
     output: OutQueue<Piece>,
     format: Format,
     /// The message whose text is being printed, and how much of it is, in bytes.
@@ -42,7 +42,7 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub(super) fn new(output: OutQueue<Piece>, format: Format) -> Printer {
+    pub(crate) fn new(output: OutQueue<Piece>, format: Format) -> Printer {
         Printer {
             output,
             format,
@@ -53,7 +53,7 @@ impl Printer {
     }
 
     /// Takes in an event.
-    pub(super) fn print(&mut self, frame: EventFrame) {
+    pub(crate) fn print(&mut self, frame: EventFrame) {
         if let (Event::TurnEnded(ended), Some(turn)) = (&frame.event, frame.turn) {
             self.ended = Some((turn, ended.clone()));
         }
@@ -66,25 +66,36 @@ impl Printer {
     }
 
     /// How the turn ended, once it has.
-    pub(super) fn ended(&self, turn: TurnId) -> Option<TurnEnded> {
+    pub(crate) fn ended(&self, turn: TurnId) -> Option<TurnEnded> {
         let (id, ended) = self.ended.as_ref()?;
         (*id == turn).then(|| ended.clone())
     }
 
     /// Ends the last line.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if !self.at_line_start {
             self.push("\n");
         }
     }
 
+    /// Whether frames are printed, for a program.
+    pub(crate) fn is_json(&self) -> bool {
+        self.format.json
+    }
+
+    /// Prints a line of its own, in the format for people.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.end();
+        self.push(&format!("{text}\n"));
+    }
+
     /// Waits while the reader is far behind.
-    pub(super) async fn ready(&self) {
+    pub(crate) async fn ready(&self) {
         self.output.ready().await;
     }
 
     /// Waits for the reader to go.
-    pub(super) async fn reader_gone(&self) {
+    pub(crate) async fn reader_gone(&self) {
         self.output.closed().await;
     }
 
