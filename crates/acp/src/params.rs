@@ -9,7 +9,8 @@ use agent_client_protocol_schema::v1::{
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use sessiond_protocol::{Content, SessionId};
+use serde_json::{Map, Value};
+use sessiond_protocol::{Content, DriftClass, SessionId};
 use sessiond_wire::rpc::ErrorObject;
 
 use crate::refusal::{invalid_params, unknown_session};
@@ -109,6 +110,22 @@ fn setup(
     Ok(Setup {
         cwd,
         mcp_servers: servers.len(),
+    })
+}
+
+/// What the client accepts of what has changed since the session was recorded (RESUME-16):
+/// `_meta.sessiond.accept`, a list of drift classes.
+///
+/// # Errors
+/// Invalid params for anything else under that key.
+pub(crate) fn accept(meta: Option<&Map<String, Value>>) -> Result<Vec<DriftClass>, ErrorObject> {
+    let ours = meta.and_then(|meta| meta.get("sessiond")?.get("accept"));
+    let Some(ours) = ours else {
+        return Ok(Vec::new());
+    };
+    Vec::deserialize(ours).map_err(|_| {
+        let names = DriftClass::ALL.map(DriftClass::name).join(", ");
+        invalid_params(&format!("_meta.sessiond.accept is no list of {names}"))
     })
 }
 

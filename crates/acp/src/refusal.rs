@@ -54,7 +54,7 @@ pub(crate) fn from_waist(refused: &WireError, session: &str) -> ErrorObject {
         ErrorCode::Busy => return busy(refused),
         ErrorCode::Damaged => DAMAGED,
         ErrorCode::TooNew => TOO_NEW,
-        ErrorCode::Drifted => DRIFTED,
+        ErrorCode::Drifted => return drifted(refused),
         ErrorCode::Storage => STORAGE,
         ErrorCode::QueueFull => QUEUE_FULL,
         ErrorCode::LeaseLost => LEASE_LOST,
@@ -80,6 +80,18 @@ fn busy(refused: &WireError) -> ErrorObject {
     }
     let data = refused.holder.as_ref().map(|holder| Data { holder });
     ErrorObject::owned(BUSY, refused.message.as_str(), data)
+}
+
+/// Drifted names what has to be accepted, so that the user can (RESUME-16).
+fn drifted(refused: &WireError) -> ErrorObject {
+    #[derive(Serialize)]
+    struct Data {
+        fields: sessiond_protocol::DriftClasses,
+    }
+    let data = Data {
+        fields: refused.fields,
+    };
+    ErrorObject::owned(DRIFTED, refused.message.as_str(), Some(data))
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ pub struct Options {
     pub store: Option<String>,
     /// What becomes of a running turn when the client goes.
     pub on_disconnect: OnDisconnect,
+    /// What is accepted of what has changed since a session was recorded, beside what the client
+    /// accepts itself (RESUME-16).
+    pub accept: Vec<sessiond_protocol::DriftClass>,
 }
 
 /// What happened next.

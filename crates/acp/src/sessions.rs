@@ -8,13 +8,13 @@ use agent_client_protocol_schema::v1::{
 };
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
+    FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
 use crate::face::Face;
 use crate::modes::MODE_OPTION;
-use crate::params::{absolute, read, session_id, setup_load, setup_new};
+use crate::params::{absolute, accept, read, session_id, setup_load, setup_new};
 use crate::receipt::{Awaited, Setter};
 use crate::refusal::invalid_params;
 
@@ -41,11 +41,16 @@ impl Face {
         id: &RawId,
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
-        let (session, setup) = setup_load(&read::<LoadSessionRequest>(params)?)?;
+        let asked: LoadSessionRequest = read(params)?;
+        let (session, setup) = setup_load(&asked)?;
+        let mut accept = accept(asked.meta.as_ref())?;
+        accept.extend(&self.options.accept);
         self.note_servers(setup.mcp_servers);
         let op = Op::SessionResume(SessionResume {
             session,
             cwd: Some(setup.cwd),
+            found_by: FoundBy::Id,
+            accept,
             replay: Replay::All,
             answers: self.answers(),
             on_disconnect: self.options.on_disconnect,

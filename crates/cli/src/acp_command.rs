@@ -40,6 +40,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
                 agent: Some(agent),
                 store,
                 on_disconnect: on_disconnect(home),
+                accept: setup.accept(),
             },
         );
         let served = tokio::select! {

@@ -5,9 +5,11 @@ mod sessions;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use sessiond_protocol::DriftClass;
 
 use crate::named::SessionName;
 
@@ -54,6 +56,15 @@ pub(crate) struct Common {
         hide_env_values = true
     )]
     pub(crate) agent: Option<String>,
+    /// Resume although this has changed since the session was recorded: roots, policy, principal, repository
+    #[arg(
+        long,
+        value_name = "CLASSES",
+        env = "SESSIOND_ACCEPT",
+        global = true,
+        hide_env_values = true
+    )]
+    pub(crate) accept: Option<Accept>,
     /// Write diagnostics to this file; they never go to stdout
     #[arg(
         long,
@@ -78,6 +89,26 @@ impl Common {
     /// The diagnostics file that was named.
     pub(crate) fn log_file(&self) -> Option<&Path> {
         named(&self.log_file)
+    }
+}
+
+/// Classes of drift, with commas between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Accept(pub(crate) Vec<DriftClass>);
+
+impl FromStr for Accept {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = text
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let class = |name| {
+            let all = || DriftClass::ALL.map(DriftClass::name).join(", ");
+            DriftClass::named(name).ok_or_else(|| format!("it is a list of {}", all()))
+        };
+        names.map(class).collect::<Result<_, _>>().map(Accept)
     }
 }
 

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Answer, Content, Event, EventFrame, IfBusy, Item, OnDisconnect, Op, Queued, Receipt,
-    Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionResume, TurnId, TurnOutcome,
-    Verdict,
+    Accepted, Answer, Content, DriftClass, Event, EventFrame, FoundBy, IfBusy, Item, OnDisconnect,
+    Op, Queued, Receipt, Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionResume,
+    TurnId, TurnOutcome, Verdict,
 };
 use sessiond_wire::queue::OutQueue;
 use sessiond_wire::{DEFAULT_LINE_LIMIT, Line, stdio};
@@ -49,6 +49,8 @@ pub(crate) fn run(setup: &Setup, attach: &Attach) -> Result<(), Failure> {
             waist,
             printer: Printer::new(queue, attach.format),
             session,
+            found_by: attach.session.found_by(),
+            accept: setup.accept(),
             turn: None,
             questions: VecDeque::new(),
             is_leaving: false,
@@ -72,6 +74,8 @@ struct Terminal {
     waist: Waist,
     printer: Printer,
     session: SessionId,
+    found_by: FoundBy,
+    accept: Vec<DriftClass>,
     /// The turn that runs.
     turn: Option<TurnId>,
     /// What waits for an answer, in order.
@@ -81,9 +85,12 @@ struct Terminal {
 
 impl Terminal {
     async fn run(&mut self, lines: &mut tokio::sync::mpsc::Receiver<Line>) -> Result<(), Failure> {
+        let (found_by, accept) = (self.found_by, self.accept.clone());
         let resume = Op::SessionResume(SessionResume {
             session: self.session,
             cwd: None,
+            found_by,
+            accept,
             replay: Replay::All,
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Finish,

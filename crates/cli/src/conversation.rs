@@ -3,8 +3,8 @@
 use std::fmt;
 
 use sessiond_protocol::{
-    Content, Event, EventFrame, Finish, Item, Marker, RequestBody, SessionId, Standing, Stop,
-    ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
+    Attestation, Content, Event, EventFrame, Finish, Item, Marker, RequestBody, ResumePath,
+    SessionId, Standing, Stop, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
 };
 
 /// Width of the column that says who.
@@ -118,6 +118,12 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
             let text = format!("of {parent} up to event {at}; what follows is only here");
             entry(f, "fork", &text)
         }
+        Event::Marker(Marker::Attest { attestation }) => attested(f, attestation),
+        Event::Marker(Marker::Revoke {}) => entry(
+            f,
+            "policy",
+            "what was allowed for good is asked about again",
+        ),
         Event::Marker(Marker::Clear {}) => entry(
             f,
             "clear",
@@ -134,6 +140,32 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
         }
         _ => Ok(()),
     }
+}
+
+/// A resume, where it says more than that the session went on.
+fn attested(f: &mut fmt::Formatter<'_>, attestation: &Attestation) -> fmt::Result {
+    let Attestation {
+        path,
+        surroundings,
+        drift,
+        ..
+    } = attestation;
+    let how = match path {
+        ResumePath::Relocation => "at another place of its repository",
+        ResumePath::CrossProject => "in another project",
+        ResumePath::Recovery => "after its log failed",
+        _ if drift.iter().any(|drift| drift.class.is_some()) => "in other surroundings",
+        _ => return Ok(()),
+    };
+    let accepted: Vec<&str> = drift
+        .iter()
+        .filter_map(|drift| Some(drift.class?.name()))
+        .collect();
+    let mut text = format!("{how}, {}", surroundings.cwd);
+    if !accepted.is_empty() {
+        text.push_str(&format!("; accepted: {}", accepted.join(", ")));
+    }
+    entry(f, "resume", &text)
 }
 
 fn item(f: &mut fmt::Formatter<'_>, item: &Item) -> fmt::Result {

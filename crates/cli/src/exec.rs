@@ -4,9 +4,9 @@ use std::io::Read;
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Answer, Content, ErrorCode, IfBusy, OnDisconnect, Op, Outcome, PermissionKind,
-    Queued, Replay, RequestBody, RequestFrame, RequestKind, ServerFrame, SessionId, SessionList,
-    SessionNew, SessionResume, TurnEnded, TurnId, TurnOutcome, WireError,
+    Accepted, Answer, Content, DriftClass, ErrorCode, FoundBy, IfBusy, OnDisconnect, Op, Outcome,
+    PermissionKind, Queued, Replay, RequestBody, RequestFrame, RequestKind, ServerFrame, SessionId,
+    SessionList, SessionNew, SessionResume, TurnEnded, TurnId, TurnOutcome, WireError,
 };
 use sessiond_wire::DEFAULT_LINE_LIMIT;
 use sessiond_wire::queue::OutQueue;
@@ -46,7 +46,13 @@ pub(crate) fn run(setup: &Setup, exec: &Exec) -> Result<(), Failure> {
             questions: Vec::new(),
             declined: 0,
         };
-        let result = turn.run(exec, Start { cwd, agent, prompt }).await;
+        let start = Start {
+            cwd,
+            agent,
+            prompt,
+            accept: setup.accept(),
+        };
+        let result = turn.run(exec, start).await;
         let Turn { waist, .. } = turn;
         waist.close().await;
         local.end().await;
@@ -78,6 +84,7 @@ struct Start {
     cwd: String,
     agent: String,
     prompt: String,
+    accept: Vec<DriftClass>,
 }
 
 /// A turn under way.
@@ -114,16 +121,21 @@ impl Turn {
     /// The session to work in: a new one, the named one, or the newest of this directory.
     async fn session(&mut self, exec: &Exec, start: &Start) -> Result<SessionId, Failure> {
         let wanted = match &exec.session {
-            Some(name) => Some(named::resolve(&mut self.waist, name, &start.cwd).await?),
-            None if exec.last => Some(self.newest(&start.cwd).await?),
+            Some(name) => {
+                let session = named::resolve(&mut self.waist, name, &start.cwd).await?;
+                Some((session, name.found_by()))
+            }
+            None if exec.last => Some((self.newest(&start.cwd).await?, FoundBy::Picker)),
             None => None,
         };
         let answers = vec![RequestKind::Permission];
         let on_disconnect = OnDisconnect::Cancel;
         let op = match wanted {
-            Some(session) => Op::SessionResume(SessionResume {
+            Some((session, found_by)) => Op::SessionResume(SessionResume {
                 session,
                 cwd: None,
+                found_by,
+                accept: start.accept.clone(),
                 replay: Replay::None,
                 answers,
                 on_disconnect,

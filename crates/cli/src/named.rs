@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use sessiond_protocol::{ErrorCode, SessionId, SessionList, Summary, WireError};
+use sessiond_protocol::{ErrorCode, FoundBy, SessionId, SessionList, Summary, WireError};
 
 use crate::conversation::one_line;
 use crate::failure::Failure;
@@ -20,6 +20,16 @@ pub(crate) enum SessionName {
     Id(SessionId),
     /// The one session of exactly this title.
     Title(String),
+}
+
+impl SessionName {
+    /// What a resume is told of how the session was found (RESUME-16).
+    pub(crate) fn found_by(&self) -> FoundBy {
+        match self {
+            SessionName::Id(_) => FoundBy::Id,
+            SessionName::Title(_) => FoundBy::Title,
+        }
+    }
 }
 
 impl FromStr for SessionName {

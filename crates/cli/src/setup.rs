@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem};
-use sessiond_protocol::Workspace;
+use sessiond_protocol::{DriftClass, Workspace};
 use sessiond_script::ScriptAgent;
 use sessiond_wire::process::SupervisorExe;
 
@@ -28,6 +28,7 @@ pub(crate) struct Setup {
     config: Config,
     config_file: Option<PathBuf>,
     agent: Option<String>,
+    accept: Vec<DriftClass>,
 }
 
 impl Setup {
@@ -38,6 +39,7 @@ impl Setup {
             config: Config::load(common.config())?,
             config_file: common.config().map(absolute).transpose()?,
             agent: common.agent.clone().filter(|name| !name.is_empty()),
+            accept: common.accept.clone().unwrap_or_default().0,
         })
     }
 
@@ -63,6 +65,11 @@ impl Setup {
             return Home::Host;
         }
         Home::Here
+    }
+
+    /// What the user accepts of what has changed since a session was recorded (RESUME-16).
+    pub(crate) fn accept(&self) -> Vec<DriftClass> {
+        self.accept.clone()
     }
 
     /// The agent for new sessions.

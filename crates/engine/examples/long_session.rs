@@ -20,7 +20,7 @@ use sessiond_engine::{
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, AgentId, AgentInfo, ClientFrame, Content, Event, EventFrame, Hello, IfBusy,
+    Accepted, AgentId, AgentInfo, ClientFrame, Content, Event, EventFrame, FoundBy, Hello, IfBusy,
     OnDisconnect, Op, Party, PersistenceState, Receipt, Replay, ServerFrame, SessionId, SessionNew,
     SessionResume, Stop, Submission, SubmissionId, ToolCall, ToolContent, ToolKind, ToolStatus,
     VERSION, Verdict, Workspace,
@@ -75,6 +75,8 @@ async fn open(store: &Path, session: SessionId) -> Result<(), Failure> {
     let mut client = Client::of(&engine).await?;
     let start = Instant::now();
     let resume = SessionResume {
+        found_by: FoundBy::Id,
+        accept: Vec::new(),
         session,
         cwd: None,
         replay: Replay::None,

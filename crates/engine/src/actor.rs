@@ -18,8 +18,9 @@ use sessiond_log::{
     Durability, Generation, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer,
 };
 use sessiond_protocol::{
-    Content, ErrorCode, Event, ItemId, Marker, OnDisconnect, Op, Outcome, PersistenceState,
-    Receipt, Replay, RequestId, RequestKind, SessionId, SubmissionId, TurnId, Verdict, WireError,
+    Content, DriftClass, ErrorCode, Event, FoundBy, ItemId, Loaded, Marker, OnDisconnect, Op,
+    Outcome, PersistenceState, Receipt, Replay, RequestId, RequestKind, SessionId, SubmissionId,
+    Surroundings, TurnId, Verdict, WireError,
 };
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -30,6 +31,7 @@ use crate::{
     core::{
         Cause, ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent,
     },
+    drift::Arrival,
     outlet::Outlet,
     record::{log_error, to_record},
     recovered::Recovered,
@@ -76,12 +78,14 @@ pub(crate) struct Attach {
     pub(crate) replay: Replay,
     pub(crate) answers: Vec<RequestKind>,
     pub(crate) on_disconnect: OnDisconnect,
+    pub(crate) found_by: FoundBy,
+    pub(crate) accept: Vec<DriftClass>,
 }
 
 /// What an actor is made of.
 pub(crate) struct Parts {
     pub(crate) session: SessionId,
-    pub(crate) cwd: String,
+    pub(crate) surroundings: Surroundings,
     pub(crate) persistence: PersistenceState,
     pub(crate) store: Store,
     pub(crate) lease: Arc<Lease>,
@@ -124,6 +128,8 @@ pub(crate) struct Actor {
     held: VecDeque<Held>,
     /// Bytes of records behind the newest checkpoint.
     since_checkpoint: u64,
+    /// What was read of the log when it was opened.
+    loaded: Loaded,
     waiters: HashMap<Token, Waiter>,
     next_token: u64,
     started: Instant,
@@ -157,11 +163,12 @@ impl Actor {
             next_seq,
             since_checkpoint,
             generation,
+            loaded,
             ..
         } = recovered;
         let core = Core::new(
             parts.session,
-            parts.cwd.clone(),
+            parts.surroundings.cwd.clone(),
             parts.factory.info(),
             (parts.persistence, generation.epoch + 1, standing),
         );
@@ -169,6 +176,7 @@ impl Actor {
             running: Running::default(),
             noting: Noting::new(parts.index.clone(), parts.session, next_seq),
             since_checkpoint,
+            loaded,
             parts,
             core,
             writer: None,
@@ -292,7 +300,11 @@ impl Actor {
     }
 
     /// The session was opened for this client.
-    pub(crate) async fn attach_first(&mut self, attach: Attach, read: Generation) {
+    pub(crate) async fn attach_first(
+        &mut self,
+        attach: Attach,
+        (arrival, read): (Arrival, Generation),
+    ) {
         // That it may control the session was decided with its lease.
         let shown = self.show(&attach).await;
         // From the lookup to here the log was held at what was read, or the resume is off.
@@ -302,8 +314,18 @@ impl Actor {
             let decision = Decision::on(self.parts.session, Action::Attach, &admitted);
             decision.written(&self.parts.store).await;
         }
+        if admitted.is_ok() {
+            let loaded = Some(self.loaded);
+            self.arrived(arrival, loaded);
+        }
         self.admit(attach, admitted);
         self.stopping = self.core.is_abandoned();
+    }
+
+    /// A client has come to the session as it stands in the log.
+    fn arrived(&mut self, arrival: Arrival, loaded: Option<Loaded>) {
+        let arrival = Box::new(arrival);
+        self.input(Input::Resumed { arrival, loaded });
     }
 
     fn input(&mut self, input: Input) {

@@ -4,9 +4,9 @@
 //! Nothing is opened before the first decision, and a file that cannot be written refuses nobody.
 
 use sessiond_log::{AuditEntry, Owner, Store, Subject, Verdict};
-use sessiond_protocol::{ErrorCode, Holder, SessionId, WireError};
+use sessiond_protocol::{DriftClass, ErrorCode, Holder, ResumePath, SessionId, WireError};
 
-use crate::actor::timestamp;
+use crate::{actor::timestamp, drift::Arrival};
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub enum Action {
     New,
     /// The lease of a stored session.
     Resume,
+    /// A session that was recorded in other surroundings; the reason is what differs (RESUME-16).
+    Drift,
+    /// Another place of a session's repository (RESUME-7).
+    Relocate,
     /// The control of a session that is open here.
     Attach,
     /// A new session with the history of another.
@@ -46,6 +50,8 @@ impl Action {
         match self {
             Action::New => "new",
             Action::Resume => "resume",
+            Action::Drift => "drift",
+            Action::Relocate => "relocate",
             Action::Attach => "attach",
             Action::Fork => "fork",
             Action::Archive => "archive",
@@ -70,6 +76,8 @@ impl Action {
             | Action::Delete
             | Action::Repair
             | Action::Compress => "lease_free",
+            Action::Drift => "accepted",
+            Action::Relocate => "same_repository",
             Action::Attach => "no_controller",
             Action::Fork => "record_of_the_chain",
             Action::Unarchive => "archived",
@@ -133,6 +141,30 @@ impl Decision {
         }
     }
 
+    /// What came of opening a session for a client: what of its surroundings was accepted or
+    /// refused, each on its own, whether it moved, and then the lease.
+    pub(crate) fn on_opening(
+        session: SessionId,
+        opened: Result<&Arrival, &WireError>,
+    ) -> Vec<Self> {
+        let subject: Option<Subject> = session.to_string().parse().ok();
+        let (verdict, classes) = match opened {
+            Ok(arrival) => (Verdict::Accepted, arrival.accepted()),
+            Err(error) => (Verdict::Refused, error.fields),
+        };
+        let class = |class: DriftClass| {
+            let why = (verdict, class.name().to_owned(), None);
+            Self::new(subject.clone(), Action::Drift, why)
+        };
+        let mut decisions: Vec<Self> = classes.iter().map(class).collect();
+        if opened.is_ok_and(|arrival| arrival.path == ResumePath::Relocation) {
+            decisions.push(Self::accepted(subject, Action::Relocate));
+        }
+        let opened = opened.map_err(WireError::clone);
+        decisions.push(Self::on(session, Action::Resume, &opened));
+        decisions
+    }
+
     /// Writes it; on stable storage when this returns. May block.
     pub fn write(self, store: &Store) {
         if let Err(error) = store.audit(&self.0) {
@@ -142,9 +174,15 @@ impl Decision {
 
     /// Writes it beside everything else, and waits for that.
     pub(crate) async fn written(self, store: &Store) {
+        Self::all_written(vec![self], store).await;
+    }
+
+    /// [`Decision::written`] of several, in order.
+    pub(crate) async fn all_written(decisions: Vec<Self>, store: &Store) {
         let store = store.clone();
+        let write = move || decisions.into_iter().for_each(|one| one.write(&store));
         // A thread that broke down has said so; what was decided stands.
-        let _ = tokio::task::spawn_blocking(move || self.write(&store)).await;
+        let _ = tokio::task::spawn_blocking(write).await;
     }
 }
 

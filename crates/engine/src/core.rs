@@ -2,6 +2,7 @@
 //! and fresh ids are given to it. Nothing here does I/O, so tables of inputs test all of it.
 
 mod asks;
+mod attest;
 mod binding;
 mod busy;
 mod close;
@@ -59,7 +60,8 @@ pub(crate) struct Core {
     /// The epoch that this run's records have.
     incarnation: u64,
     standing: Standing,
-    /// What a dead process, or the parent of a fork, left open: recorded before anything else is (LOG-17, RESUME-6).
+    /// Recorded before anything else is: what the run attests, and what a dead process, or the parent
+    /// of a fork, left open (RESUME-5, LOG-17, RESUME-6).
     closings: Vec<EventFrame>,
     controller: Option<Controller>,
     turn: Option<ActiveTurn>,
@@ -144,6 +146,7 @@ impl Core {
             agent: self.info.clone(),
             mode: self.standing.mode.clone(),
             cursor: self.standing.cursor,
+            attestation: self.attestation().cloned().map(Box::new),
         }
     }
 
@@ -160,7 +163,9 @@ impl Core {
     /// What an attach shows after the durable events: what will close by the next append, or what
     /// is in flight now. Events without a cursor.
     pub(crate) fn snapshot(&self) -> Vec<EventFrame> {
+        // The receipt shows the attestation.
         let mut snapshot = self.closings.clone();
+        snapshot.retain(|frame| !attest::is_attestation(frame));
         if let Some(turn) = &self.turn {
             turn.snapshot(self.session, &mut snapshot);
         }
@@ -234,6 +239,7 @@ impl Stepping<'_> {
         match input {
             Input::Created { cause, header } => self.created(&cause, header),
             Input::Settle => self.record_closings(),
+            Input::Resumed { arrival, loaded } => self.resumed(*arrival, loaded),
             Input::Checkpoint => {
                 let marker = self.core.standing.checkpoint();
                 self.record(None, None, Event::Marker(marker));
@@ -361,9 +367,6 @@ impl Stepping<'_> {
     /// an ephemeral one is only delivered.
     fn record(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
         let durable = event.persistence(self.core.persistence) != Persistence::Never;
-        if durable && !self.core.closings.is_empty() {
-            self.record_closings();
-        }
         let cause = turn.and_then(|turn| self.cause_of(turn));
         let session = self.core.session;
         let frame = EventFrame {
@@ -387,11 +390,16 @@ impl Stepping<'_> {
             if let Event::TurnEnded(ended) = &mut frame.event {
                 ended.bookmark = self.core.standing.cursor.next();
             }
-            self.append(frame);
+            self.append_now(frame);
         }
     }
 
-    fn append(&mut self, mut frame: EventFrame) {
+    fn append(&mut self, frame: EventFrame) {
+        self.record_closings();
+        self.append_now(frame);
+    }
+
+    fn append_now(&mut self, mut frame: EventFrame) {
         if frame.event.persistence(self.core.persistence) == Persistence::Synced {
             self.step.sync = Sync::Synced;
         }
@@ -423,11 +431,15 @@ impl Stepping<'_> {
             return self.reject(cause, error);
         }
         if self.core.standing.mode.as_ref() != Some(&mode) {
+            let (before, after) = (self.core.policy(), self.core.info.policy(Some(&mode)));
             let change = SessionChanged {
                 mode: Some(mode),
                 ..Default::default()
             };
             self.record(None, None, Event::SessionChanged(change));
+            if before.is_looser_than(after) {
+                self.revoke();
+            }
             // A tightened policy must not be lost with the power.
             self.step.sync = Sync::Synced;
         }

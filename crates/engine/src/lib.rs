@@ -30,6 +30,7 @@ mod agent;
 mod audit;
 mod catalog;
 mod core;
+mod drift;
 mod engine;
 mod outlet;
 mod past;

@@ -1,7 +1,9 @@
 //! What a log says of its session when it is opened.
 
 use sessiond_log::{Generation, Lease, LogError, Scan, Seen, Since};
-use sessiond_protocol::{Cursor, ForkPoint, SessionId, Standing};
+use sessiond_protocol::{
+    Cursor, Event, EventFrame, ForkPoint, Loaded, Marker, SessionId, Standing,
+};
 
 use crate::record::to_frame;
 
@@ -16,6 +18,8 @@ pub(crate) struct Recovered {
     pub(crate) since_checkpoint: u64,
     /// What was read.
     pub(crate) generation: Generation,
+    /// The same for people, and where the reading began.
+    pub(crate) loaded: Loaded,
     /// The format of a newer program, where one has written to it.
     pub(crate) newer: Option<u64>,
 }
@@ -33,19 +37,40 @@ impl Recovered {
     fn since(session: SessionId, lease: &Lease, since: Since) -> Result<Self, LogError> {
         let mut standing = Standing::default();
         let mut since_checkpoint = 0;
+        let mut checkpoint = None;
         let scan = lease.visit(since, &mut |seen| {
             if let Seen::Record(record) = seen {
                 since_checkpoint += record.data.len() as u64;
-                standing.apply(&to_frame(session, record));
+                let frame = to_frame(session, record);
+                if record.seq > 1 && standing.cursor == Cursor::START && is_checkpoint(&frame) {
+                    checkpoint = frame.cursor;
+                }
+                standing.apply(&frame);
             }
         })?;
         Ok(Self {
             standing: settled(standing, &scan),
             next_seq: scan.next_seq,
             since_checkpoint,
+            loaded: loaded(&scan, checkpoint),
             generation: scan.generation(),
             newer: scan.newer,
         })
+    }
+}
+
+fn is_checkpoint(frame: &EventFrame) -> bool {
+    matches!(&frame.event, Event::Marker(Marker::Checkpoint { .. }))
+}
+
+fn loaded(scan: &Scan, checkpoint: Option<Cursor>) -> Loaded {
+    let generation = scan.generation();
+    Loaded {
+        epoch: generation.epoch,
+        cursor: Cursor(generation.last_seq),
+        checkpoint,
+        damage: scan.damage.len() as u64,
+        torn: scan.torn.as_ref().map_or(0, |torn| torn.length),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sessiond_engine::Engine;
 use sessiond_protocol::{
-    Accepted, Answer, ClientFrame, ErrorCode, Hello, Op, Receipt, RequestId, ServerFrame,
+    Accepted, Answer, ClientFrame, ErrorCode, FoundBy, Hello, Op, Receipt, RequestId, ServerFrame,
     SessionId, Submission, SubmissionId, Verdict, WireError,
 };
 use sessiond_wire::{Connection, ServerEnd, pair};
@@ -163,7 +163,7 @@ impl<H: Holders> Router<H> {
     }
 
     /// Sends a submission to the process that holds its session; whether there is such a process.
-    async fn hand_over(&mut self, submission: Submission) -> bool {
+    async fn hand_over(&mut self, mut submission: Submission) -> bool {
         let Some(session) = named(&submission) else {
             return false;
         };
@@ -191,6 +191,9 @@ impl<H: Holders> Router<H> {
             return false;
         };
         let id = submission.id.clone();
+        if let Op::SessionResume(resume) = &mut submission.op {
+            resume.found_by = FoundBy::Relay;
+        }
         remote.send(ClientFrame::Submission(submission));
         self.await_receipt(id, Some(path), None);
         true

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{SessionId, TurnId};
+use crate::{DriftClass, DriftClasses, SessionId, TurnId};
 
 /// The stable codes. contract.md maps each to ACP, Codex, Claude and exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +78,10 @@ pub struct WireError {
     /// `busy`: who holds the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
+    /// `drifted`: what has to be accepted before the session can be resumed here.
+    #[serde(default, skip_serializing_if = "DriftClasses::is_empty")]
+    #[schemars(with = "Vec<DriftClass>")]
+    pub fields: DriftClasses,
     /// JSON pointer into the offending frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
@@ -92,6 +96,7 @@ impl WireError {
             session: None,
             turn: None,
             holder: None,
+            fields: DriftClasses::default(),
             pointer: None,
         }
     }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Content, Cursor, Grant, Item, ItemId, ItemKind, Keyed, Outcome, PersistenceState, RequestBody,
-    RequestId, SessionId, SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
+    Attestation, Content, Cursor, Grant, Item, ItemId, ItemKind, Keyed, ModePolicy, Outcome,
+    PersistenceState, RequestBody, RequestId, SessionId, SessionOpened, Standing, SubmissionId,
+    ToolCall, TurnId, WireError,
 };
 
 /// An event with all that places it. Durable ones carry a cursor; an event without one is
@@ -297,6 +298,9 @@ pub struct TurnConfig {
     pub mode: Option<String>,
     /// The working directory.
     pub cwd: String,
+    /// What the mode does with permission questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission: Option<ModePolicy>,
     /// Counts changes of policy: mode and grants.
     pub policy: u64,
 }
@@ -393,6 +397,14 @@ pub enum Marker {
     Grant {
         /// What.
         grant: Grant,
+    },
+    /// What was allowed for good before is allowed no more: the policy was tightened here, or the run
+    /// works elsewhere. What was refused stays refused (RESUME-8, SEC-5).
+    Revoke {},
+    /// What a resumed run found and did: its first record (RESUME-5).
+    Attest {
+        /// All of it.
+        attestation: Box<Attestation>,
     },
     /// What came before is another session's, and so are its grants and its mode (RESUME-8): the
     /// first record that a fork writes.

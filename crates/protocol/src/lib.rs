@@ -24,6 +24,7 @@
 //! # Ok::<(), sessiond_protocol::BadFrame>(())
 //! ```
 
+mod attestation;
 mod error;
 mod event;
 mod frame;
@@ -39,6 +40,10 @@ mod session;
 mod standing;
 mod summary;
 
+pub use attestation::{
+    Attestation, Closed, ContextStart, Drift, DriftClass, DriftClasses, DriftField, FoundBy,
+    Loaded, ResumePath, Surroundings,
+};
 pub use error::{ErrorCode, Holder, WireError};
 pub use event::{
     Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
@@ -67,5 +72,5 @@ pub use session::{
     AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Mode, ModePolicy,
     Recency, SessionOpened, SessionView, Start, Summary, Workspace,
 };
-pub use standing::{OpenItem, OpenRequest, Standing, WaitingTurn, prompt_item};
+pub use standing::{LastRun, OpenItem, OpenRequest, Standing, WaitingTurn, prompt_item};
 pub use summary::SummaryFold;

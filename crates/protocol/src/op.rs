@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Content, Cursor, IdempotencyKey, RequestKind, SessionId, SessionView, Summary, TurnId,
+    Content, Cursor, DriftClass, FoundBy, IdempotencyKey, RequestKind, SessionId, SessionView,
+    Summary, TurnId,
 };
 
 /// What a submission asks for. The session it is about stands beside it, where there is one.
@@ -139,6 +140,12 @@ pub struct SessionResume {
     /// The working directory, absolute, if it shall not be the recorded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// How the client came by the id; a hint that is attested.
+    #[serde(default)]
+    pub found_by: FoundBy,
+    /// What the client accepts of what has changed since the session was recorded (RESUME-16).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<DriftClass>,
     /// What of the past to send.
     #[serde(default)]
     pub replay: Replay,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cursor, Item, ItemId, SessionId, TurnId};
+use crate::{Attestation, Cursor, Item, ItemId, SessionId, TurnId};
 
 /// The session header: the first record of every log (LOG-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,9 @@ pub struct SessionOpened {
     pub mode: Option<String>,
     /// Whose session it is; none is explicit.
     pub principal: Option<String>,
+    /// The host it was made on; none where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Where it works.
     pub workspace: Workspace,
     /// The session it was forked from.
@@ -107,6 +110,27 @@ pub enum ModePolicy {
     Deny,
 }
 
+impl ModePolicy {
+    /// Whether it lets more happen without the user than the other one does.
+    pub fn is_looser_than(self, other: ModePolicy) -> bool {
+        let latitude = |policy| match policy {
+            ModePolicy::Deny => 0,
+            ModePolicy::Ask => 1,
+            ModePolicy::Allow => 2,
+        };
+        latitude(self) > latitude(other)
+    }
+
+    /// Its name, as it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModePolicy::Ask => "ask",
+            ModePolicy::Allow => "allow",
+            ModePolicy::Deny => "deny",
+        }
+    }
+}
+
 /// A slash command an agent understands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
@@ -130,6 +154,14 @@ pub struct AgentInfo {
     pub commands: Vec<Command>,
 }
 
+impl AgentInfo {
+    /// What a mode does with permission questions; a mode that the agent does not have asks.
+    pub fn policy(&self, mode: Option<&str>) -> ModePolicy {
+        let known = self.modes.iter().find(|known| Some(&*known.id) == mode);
+        known.map_or(ModePolicy::Ask, |known| known.policy)
+    }
+}
+
 /// A session as a client sees it at attach: what is not conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionView {
@@ -145,6 +177,9 @@ pub struct SessionView {
     pub mode: Option<String>,
     /// The newest durable event.
     pub cursor: Cursor,
+    /// resume: what the run attests with its first record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attestation: Option<Box<Attestation>>,
 }
 
 /// A session as a list shows it: the fold that an index stores (LOG-1).

@@ -5,15 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Content, Cursor, ErrorCode, Event, EventFrame, Finish, ForkPoint, Grant, GrantEffect, Item,
-    ItemId, ItemKind, Keyed, KeyedTurn, Marker, Outcome, Place, RequestBody, RequestId,
-    SessionChanged, SessionId, SessionOpened, Start, SubmissionId, Titler, ToolCall, ToolContent,
-    ToolStatus, TurnEnded, TurnId, TurnOutcome, WireError, limits,
+    Attestation, Content, Cursor, ErrorCode, Event, EventFrame, Finish, ForkPoint, Grant,
+    GrantEffect, Item, ItemId, ItemKind, Keyed, KeyedTurn, Marker, ModePolicy, Outcome, Place,
+    RequestBody, RequestId, SessionChanged, SessionId, SessionOpened, Start, SubmissionId,
+    Surroundings, Titler, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnId, TurnOutcome,
+    WireError, Workspace, limits,
 };
 
 /// How [`Standing`] is written down; one more with every change of what it holds or means. A
 /// checkpoint of another is passed over, and the events before it are read instead.
-const FOLD: u32 = 2;
+const FOLD: u32 = 3;
 
 /// An item that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +59,18 @@ pub struct WaitingTurn {
     pub is_item: bool,
 }
 
+/// What the newest turn ran with, or the newest resume attested: the next resume is compared with it
+/// (RESUME-16).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LastRun {
+    /// The agent's version.
+    pub version: Option<String>,
+    /// The mode.
+    pub mode: Option<String>,
+    /// What that did with permission questions.
+    pub policy: Option<ModePolicy>,
+}
+
 /// How a session stands after its newest event.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Standing {
@@ -81,6 +94,11 @@ pub struct Standing {
     pub bookmark: Cursor,
     /// The fork that this session is and that no record of it says yet.
     pub unmarked_fork: Option<ForkPoint>,
+    /// Where the newest resume that was attested worked; none before the first, and after the
+    /// session was said to be elsewhere.
+    pub surroundings: Option<Surroundings>,
+    /// What it last ran with.
+    pub last_run: Option<LastRun>,
     /// The active turn.
     pub active: Option<TurnId>,
     /// The same where it waited and its prompt is no item yet: the process died before that record.
@@ -135,7 +153,12 @@ impl Standing {
                 self.queued(frame, input, *place);
                 self.keyed(frame.turn, keyed.as_ref());
             }
-            Event::TurnStarted { keyed, .. } => {
+            Event::TurnStarted { config, keyed, .. } => {
+                self.last_run = Some(LastRun {
+                    version: config.version.clone(),
+                    mode: config.mode.clone(),
+                    policy: config.permission,
+                });
                 self.active = frame.turn;
                 self.keyed(frame.turn, keyed.as_ref());
                 let waits = |waiting: &WaitingTurn| Some(waiting.id) == frame.turn;
@@ -175,6 +198,8 @@ impl Standing {
                 self.grants.push(grant.clone());
                 self.policy += 1;
             }
+            Event::Marker(Marker::Revoke {}) => self.revoke(),
+            Event::Marker(Marker::Attest { attestation }) => self.attested(attestation),
             Event::Marker(Marker::Key { keyed }) => self.keyed(frame.turn, Some(keyed)),
             Event::Marker(Marker::Fork { parent, at }) => {
                 self.forked(ForkPoint {
@@ -264,11 +289,29 @@ impl Standing {
         self.grants.clear();
         self.keys.clear();
         self.policy += 1;
+        self.surroundings = None;
+        self.last_run = None;
         if let Some(header) = &mut self.header {
             header.start = Start::Forked;
             header.parent = Some(point);
             self.mode.clone_from(&header.mode);
         }
+    }
+
+    /// Forgets what was allowed for good, and keeps what was refused.
+    pub fn revoke(&mut self) {
+        self.grants
+            .retain(|grant| grant.effect == GrantEffect::Deny);
+        self.policy += 1;
+    }
+
+    fn attested(&mut self, attestation: &Attestation) {
+        self.surroundings = Some(attestation.surroundings.clone());
+        self.last_run = Some(LastRun {
+            version: attestation.agent.version.clone(),
+            mode: attestation.mode.clone(),
+            policy: Some(attestation.policy),
+        });
     }
 
     fn changed(&mut self, change: &SessionChanged) {
@@ -278,6 +321,9 @@ impl Standing {
         }
         if let (Some(cwd), Some(header)) = (&change.cwd, &mut self.header) {
             header.cwd.clone_from(cwd);
+            // What is there is for the next resume to find out.
+            header.workspace = Workspace::default();
+            self.surroundings = None;
         }
         if change.mode.is_some() {
             self.mode.clone_from(&change.mode);

@@ -43,6 +43,7 @@ fn started(cursor: u64) -> EventFrame {
         model: None,
         mode: None,
         cwd: "/w".into(),
+        permission: None,
         policy: 0,
     };
     frame(

@@ -2,7 +2,7 @@ use sessiond_protocol::Holder;
 
 use super::*;
 
-/// RESUME-3, LOG-7
+/// RESUME-3, RESUME-16, LOG-7
 #[test]
 fn each_error_of_the_waist_has_its_code_and_data() {
     let plain = |code| WireError::new(code, "said so");
@@ -11,6 +11,8 @@ fn each_error_of_the_waist_has_its_code_and_data() {
         pid: 7,
         host: "here".into(),
     });
+    let mut drifted = plain(ErrorCode::Drifted);
+    drifted.fields = vec![sessiond_protocol::DriftClass::Roots].into();
     let cases = [
         (
             plain(ErrorCode::NotFound),
@@ -21,7 +23,7 @@ fn each_error_of_the_waist_has_its_code_and_data() {
         (plain(ErrorCode::Busy), 4001, None),
         (plain(ErrorCode::Damaged), 4002, None),
         (plain(ErrorCode::TooNew), 4003, None),
-        (plain(ErrorCode::Drifted), 4004, None),
+        (drifted, 4004, Some(r#"{"fields":["roots"]}"#)),
         (plain(ErrorCode::Storage), 4005, None),
         (plain(ErrorCode::QueueFull), 4006, None),
         (plain(ErrorCode::LeaseLost), 4007, None),

@@ -61,6 +61,8 @@ impl Stage {
         let options = Options {
             agent: Some("script".into()),
             store: Some("/store".into()),
+            accept: Vec::new(),
+            on_disconnect: sessiond_protocol::OnDisconnect::Cancel,
         };
         let face = tokio::spawn(serve(receiver, out.clone(), waist, options));
         let hello = timeout(DEADLINE, engine.recv()).await.unwrap();
@@ -403,6 +405,7 @@ pub(crate) fn view() -> SessionView {
         policy,
     };
     SessionView {
+        attestation: None,
         session: session(),
         cwd: "/w".into(),
         title: None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, ErrorCode, Event, Holder, OnDisconnect, Op, Recency, Replay, SessionChanged,
+    Accepted, ErrorCode, Event, FoundBy, Holder, OnDisconnect, Op, Recency, Replay, SessionChanged,
     SessionNew, SessionResume, Start, Summary, TurnOutcome, WireError,
 };
 
@@ -99,6 +99,39 @@ async fn a_refused_attach_tells_why_and_leaves_no_session_behind() {
     }
 }
 
+/// RESUME-16
+#[tokio::test]
+async fn a_load_says_what_the_client_accepts_of_what_has_changed() {
+    use sessiond_protocol::DriftClass::{Repository, Roots};
+    let cases = [
+        (json!({}), Ok(vec![])),
+        (json!({"sessiond": {}}), Ok(vec![])),
+        (
+            json!({"sessiond": {"accept": ["roots", "repository"]}}),
+            Ok(vec![Roots, Repository]),
+        ),
+        (json!({"sessiond": {"accept": ["everything"]}}), Err(-32602)),
+        (json!({"sessiond": {"accept": "roots"}}), Err(-32602)),
+    ];
+    let mut stage = Stage::initialized(json!({})).await;
+    for (meta, expected) in cases {
+        let params = json!({"sessionId": S, "cwd": "/w", "mcpServers": [], "_meta": meta});
+        stage.request("load", "session/load", params).await;
+        match expected {
+            Err(code) => assert_eq!(stage.error("load").await.0, code),
+            Ok(classes) => {
+                let load = stage.submitted().await;
+                let Op::SessionResume(resume) = &load.op else {
+                    panic!("{load:?}");
+                };
+                assert_eq!(resume.accept, classes);
+                stage.refuse(&load, WireError::new(ErrorCode::Busy, "busy"));
+                assert_eq!(stage.error("load").await.0, 4001);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_load_attaches_with_the_clients_cwd_and_asks_for_everything() {
     let mut stage = Stage::initialized(json!({"terminal": true})).await;
@@ -107,6 +140,8 @@ async fn a_load_attaches_with_the_clients_cwd_and_asks_for_everything() {
     let expected = SessionResume {
         session: session(),
         cwd: Some("/else".into()),
+        found_by: FoundBy::Id,
+        accept: Vec::new(),
         replay: Replay::All,
         answers: vec![
             sessiond_protocol::RequestKind::Permission,
@@ -314,6 +349,7 @@ fn opened() -> Event {
         format: 1,
         program: "sessiond".into(),
         source: "acp".into(),
+        host: None,
         cwd: "/w".into(),
         roots: vec![],
         agent: sessiond_protocol::AgentId {

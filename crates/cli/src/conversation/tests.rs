@@ -31,6 +31,7 @@ fn open_turn() -> Vec<EventFrame> {
         model: None,
         mode: None,
         cwd: "/w".into(),
+        permission: None,
         policy: 0,
     };
     let call = ToolCall {

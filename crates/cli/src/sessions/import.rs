@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use sessiond_engine::Action;
 use sessiond_log::{Store, Subject};
-use sessiond_protocol::{Op, SessionId};
+use sessiond_protocol::{FoundBy, Op, SessionId};
 
 use super::decided;
 use super::health::Findings;
@@ -52,7 +52,7 @@ fn relocate(setup: &Setup, subject: &Subject, remaps: &[Remap]) -> Result<(), Fa
         .as_ref()
         .parse()
         .map_err(|error| Failure::Usage(format!("{subject} is no session: {error}")))?;
-    submission::submit_by(setup, session, |view| {
+    submission::submit_by(setup, (session, FoundBy::Id), |view| {
         let cwd = remaps.iter().find_map(|remap| remapped(remap, &view.cwd));
         if cwd.is_none() {
             say(&format!("no --remap fits the directory {}", view.cwd));

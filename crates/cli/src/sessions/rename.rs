@@ -13,7 +13,8 @@ use crate::waist::unexpected;
 /// Gives the session its title.
 pub(super) fn run(setup: &Setup, rename: &Rename) -> Result<(), Failure> {
     let (session, title) = (named::find(setup, &rename.session)?, rename.title.clone());
-    let Accepted::Done {} = submission::submit(setup, session, Op::SessionRename { title })? else {
+    let found = (session, rename.session.found_by());
+    let Accepted::Done {} = submission::submit(setup, found, Op::SessionRename { title })? else {
         return Err(unexpected().into());
     };
     if rename.format.json {

@@ -1,7 +1,7 @@
 //! Commands about one session, through the waist.
 
 use sessiond_protocol::{
-    Accepted, OnDisconnect, Op, Replay, SessionId, SessionResume, SessionView, WireError,
+    Accepted, FoundBy, OnDisconnect, Op, Replay, SessionId, SessionResume, SessionView, WireError,
 };
 
 use crate::failure::Failure;
@@ -10,20 +10,26 @@ use crate::waist::{Waist, unexpected};
 
 /// Resumes the session without its past, submits the op, lets go of the session again and gives
 /// the op's receipt. Nobody else may hold it meanwhile (exit 75).
-pub(super) fn submit(setup: &Setup, session: SessionId, op: Op) -> Result<Accepted, Failure> {
-    submit_by(setup, session, |_| Some(op))
+pub(super) fn submit(
+    setup: &Setup,
+    (session, found_by): (SessionId, FoundBy),
+    op: Op,
+) -> Result<Accepted, Failure> {
+    submit_by(setup, (session, found_by), |_| Some(op))
 }
 
 /// [`submit`] of an op that depends on the session, or of none.
 pub(super) fn submit_by(
     setup: &Setup,
-    session: SessionId,
+    (session, found_by): (SessionId, FoundBy),
     op: impl FnOnce(&SessionView) -> Option<Op>,
 ) -> Result<Accepted, Failure> {
     with_waist(setup, async |waist| {
         let resume = Op::SessionResume(SessionResume {
             session,
             cwd: None,
+            found_by,
+            accept: setup.accept(),
             replay: Replay::None,
             answers: Vec::new(),
             on_disconnect: OnDisconnect::Cancel,

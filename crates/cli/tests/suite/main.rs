@@ -30,6 +30,7 @@ mod orphans;
 mod portable;
 mod progress;
 mod rename;
+mod resume;
 mod retention;
 mod schema;
 mod sessions;

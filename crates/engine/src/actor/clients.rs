@@ -6,6 +6,7 @@ use super::{Actor, Attach, Command, not_open};
 use crate::{
     audit::{Action, Decision},
     core::{Cause, Input},
+    drift::Arrival,
     past::Past,
 };
 
@@ -54,6 +55,10 @@ impl Actor {
         let shown = self.show(&attach).await;
         let decision = Decision::on(self.parts.session, Action::Attach, &shown);
         decision.written(&self.parts.store).await;
+        if shown.is_ok() {
+            let surroundings = self.parts.surroundings.clone();
+            self.arrived(Arrival::again(surroundings, attach.found_by), None);
+        }
         self.admit(attach, shown);
     }
 

@@ -11,6 +11,7 @@ use sessiond_protocol::{
 use super::Actor;
 use crate::{
     core::{Core, Effect, REAP_LIMIT},
+    drift::Arrival,
     record::log_error,
     recovered::Recovered,
 };
@@ -91,11 +92,16 @@ impl Actor {
             self.stopping = true;
             return;
         }
-        let (cwd, info) = (self.parts.cwd.clone(), self.parts.factory.info());
+        let (cwd, info) = (
+            self.parts.surroundings.cwd.clone(),
+            self.parts.factory.info(),
+        );
         let stands = (self.parts.persistence, epoch, standing);
         let fresh = Core::new(self.parts.session, cwd, info, stands);
         let old = std::mem::replace(&mut self.core, fresh);
         self.core.take_controller_from(old);
+        let arrival = Arrival::recovery(self.parts.surroundings.clone());
+        self.arrived(arrival, Some(recovered.loaded));
         if self.core.is_abandoned() {
             self.stopping = true;
         }

@@ -189,7 +189,7 @@ impl Actor {
         let read = move || history(session, &lease, current);
         Opening {
             session,
-            cwd: self.parts.cwd.clone().into(),
+            cwd: self.parts.surroundings.cwd.clone().into(),
             history: HistorySource::new(read),
         }
     }

@@ -133,17 +133,8 @@ impl Stepping<'_> {
     /// grant that allows.
     fn policy(&self, permission: &Permission) -> Option<Outcome> {
         let standing = &self.core.standing;
-        let mode = self
-            .core
-            .info
-            .modes
-            .iter()
-            .find(|m| Some(&m.id) == standing.mode.as_ref());
-        let mode = mode.map_or(ModePolicy::Ask, |mode| mode.policy);
-        let wanted = match (
-            standing.granted(&permission.tool, &permission.pattern),
-            mode,
-        ) {
+        let granted = standing.granted(&permission.tool, &permission.pattern);
+        let wanted = match (granted, self.core.policy()) {
             (Some(GrantEffect::Deny), _) | (_, ModePolicy::Deny) => PermissionKind::RejectOnce,
             (Some(GrantEffect::Allow), _) | (_, ModePolicy::Allow) => PermissionKind::AllowOnce,
             (None, ModePolicy::Ask) => return None,

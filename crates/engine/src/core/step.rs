@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Content, EventFrame, ItemId, Marker, OnDisconnect, Op, Outcome, Receipt, RequestBody,
+    Content, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op, Outcome, Receipt, RequestBody,
     RequestFrame, RequestId, RequestKind, SessionOpened, SubmissionId, ToolCall, TurnId,
 };
 
 use super::Refusal;
-use crate::agent::{AgentError, Emit, TurnReport};
+use crate::{
+    agent::{AgentError, Emit, TurnReport},
+    drift::Arrival,
+};
 
 /// A connection, as the core names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,6 +48,11 @@ pub(crate) enum Input {
     Created {
         cause: Cause,
         header: Box<SessionOpened>,
+    },
+    /// A client has come to a session that was there before; `loaded` where it was read for it.
+    Resumed {
+        arrival: Box<Arrival>,
+        loaded: Option<Loaded>,
     },
     /// What is to be recorded before anything else is recorded now.
     Settle,

@@ -1,6 +1,7 @@
 //! The session core, driven by tables of inputs.
 
 mod asks;
+mod attest;
 mod bench;
 mod busy;
 mod checkpoint;

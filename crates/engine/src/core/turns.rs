@@ -104,6 +104,7 @@ impl Stepping<'_> {
             model: None,
             mode: standing.mode.clone(),
             cwd: self.core.cwd.clone(),
+            permission: Some(self.core.policy()),
             policy: standing.policy,
         };
         let base = standing.base;

@@ -117,6 +117,8 @@ impl Serving {
             replay: sessiond_protocol::Replay::None,
             answers: new.answers,
             on_disconnect: new.on_disconnect,
+            found_by: sessiond_protocol::FoundBy::default(),
+            accept: Vec::new(),
         };
         opening::create(
             &self.inner,
@@ -145,6 +147,8 @@ impl Serving {
             replay: resume.replay,
             answers: resume.answers,
             on_disconnect: resume.on_disconnect,
+            found_by: resume.found_by,
+            accept: resume.accept,
         };
         opening::attach(&self.inner, session, resume.cwd, attach);
     }

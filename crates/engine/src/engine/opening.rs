@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sessiond_log::{Lease, LogError, Owner, Store};
 use sessiond_protocol::{
-    ErrorCode, SessionId, SessionOpened, Start, SubmissionId, Verdict, WireError,
+    ErrorCode, SessionId, SessionOpened, Start, SubmissionId, Surroundings, Verdict, WireError,
 };
 use tokio::sync::mpsc;
 
@@ -15,6 +15,7 @@ use crate::{
     audit::{Action, Decision},
     catalog::subject,
     core::Refusal,
+    drift::Arrival,
     outlet::Outlet,
     recovered::Recovered,
 };
@@ -47,11 +48,11 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
             made
         });
         let made = made.await;
-        match made {
-            Ok(lease) => {
-                let header = header(&inner, &creation);
-                let (cwd, factory) = (creation.cwd, creation.factory);
-                let parts = parts(&inner, session, (cwd, factory), (lease, inbox));
+        let found = surroundings(&inner, creation.cwd.clone()).await;
+        match made.and_then(|lease| Ok((lease, found?))) {
+            Ok((lease, found)) => {
+                let header = header(&inner, &creation, &found);
+                let parts = parts(&inner, session, (found, creation.factory), (lease, inbox));
                 let mut actor = Actor::new(parts, Recovered::default());
                 actor.create(creation.attach, header);
                 finish(&inner, session, actor.run().await);
@@ -85,15 +86,17 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
     };
     let inner = inner.clone();
     tokio::spawn(async move {
-        let opened = open(&inner, session, cwd).await;
-        let decision = Decision::on(session, Action::Resume, &opened);
-        decision.written(&inner.config.store).await;
+        let opened = open(&inner, session, cwd, &attach).await;
+        let arrived = opened.as_ref().map(|(_, _, arrival, _)| arrival);
+        let decisions = Decision::on_opening(session, arrived);
+        Decision::all_written(decisions, &inner.config.store).await;
         match opened {
-            Ok((lease, recovered, cwd, factory)) => {
-                let parts = parts(&inner, session, (cwd, factory), (lease, inbox));
+            Ok((lease, recovered, arrival, factory)) => {
+                let place = (arrival.surroundings.clone(), factory);
+                let parts = parts(&inner, session, place, (lease, inbox));
                 let generation = recovered.generation;
                 let mut actor = Actor::new(parts, recovered);
-                actor.attach_first(attach, generation).await;
+                actor.attach_first(attach, (arrival, generation)).await;
                 finish(&inner, session, actor.run().await);
             }
             Err(error) => {
@@ -108,12 +111,12 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
 fn parts(
     inner: &Inner,
     session: SessionId,
-    (cwd, factory): (String, Arc<dyn AgentFactory>),
+    (surroundings, factory): (Surroundings, Arc<dyn AgentFactory>),
     (lease, inbox): (Lease, mpsc::Receiver<Command>),
 ) -> Parts {
     Parts {
         session,
-        cwd,
+        surroundings,
         persistence: inner.config.persistence,
         store: inner.config.store.clone(),
         lease: Arc::new(lease),
@@ -123,12 +126,13 @@ fn parts(
     }
 }
 
-type Opened = (Lease, Recovered, String, Arc<dyn AgentFactory>);
+type Opened = (Lease, Recovered, Arrival, Arc<dyn AgentFactory>);
 
 async fn open(
     inner: &Arc<Inner>,
     session: SessionId,
     cwd: Option<String>,
+    attach: &Attach,
 ) -> Result<Opened, WireError> {
     let store = inner.config.store.clone();
     let owner = inner.owner();
@@ -147,7 +151,25 @@ async fn open(
             "the session's agent is not configured; `sessiond agents` lists those that are";
         return Err(WireError::new(ErrorCode::AgentUnavailable, message).about(session));
     };
-    Ok((lease, recovered, cwd.unwrap_or(header.cwd), factory))
+    let found = surroundings(inner, cwd.unwrap_or(header.cwd)).await?;
+    let stands = (&recovered.standing, &factory.info());
+    let wish = (attach.found_by, &*attach.accept);
+    let arrival = Arrival::opening(stands, found, wish).map_err(|e| e.about(session))?;
+    Ok((lease, recovered, arrival, factory))
+}
+
+/// The world around a working directory, as it is now.
+async fn surroundings(inner: &Inner, cwd: String) -> Result<Surroundings, WireError> {
+    let environment = inner.config.environment.clone();
+    let look = move || {
+        Ok(Surroundings {
+            workspace: environment.workspace(cwd.as_ref()),
+            principal: environment.principal(),
+            host: Some(Owner::current().host).filter(|host| !host.is_empty()),
+            cwd,
+        })
+    };
+    blocking(look).await
 }
 
 fn make(store: &Store, session: SessionId, owner: &Owner) -> Result<Lease, WireError> {
@@ -230,8 +252,7 @@ fn refuse(outlet: &Outlet, id: SubmissionId, error: WireError) {
     outlet.verdict(id, Verdict::Error(error));
 }
 
-fn header(inner: &Inner, creation: &Creation) -> SessionOpened {
-    let environment = &inner.config.environment;
+fn header(inner: &Inner, creation: &Creation, found: &Surroundings) -> SessionOpened {
     let info = creation.factory.info();
     SessionOpened {
         start: Start::New,
@@ -245,8 +266,9 @@ fn header(inner: &Inner, creation: &Creation) -> SessionOpened {
         agent: info.id,
         model: None,
         instructions: None,
-        principal: environment.principal(),
-        workspace: environment.workspace(creation.cwd.as_ref()),
+        principal: found.principal.clone(),
+        host: found.host.clone(),
+        workspace: found.workspace.clone(),
         parent: None,
     }
 }

@@ -17,8 +17,8 @@ use sessiond_engine::{
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, AgentId, AgentInfo, Answer, ClientFrame, Content, Event, EventFrame, Hello, IfBusy,
-    Item, Mode, ModePolicy, OnDisconnect, Op, Outcome, Party, Permission, PermissionKind,
+    Accepted, AgentId, AgentInfo, Answer, ClientFrame, Content, Event, EventFrame, FoundBy, Hello,
+    IfBusy, Item, Mode, ModePolicy, OnDisconnect, Op, Outcome, Party, Permission, PermissionKind,
     PermissionOption, PersistenceState, Replay, RequestBody, RequestFrame, RequestKind,
     ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission, SubmissionId, ToolCall,
     ToolContent, ToolStatus, TurnId, TurnOutcome, Verdict, WireError, Workspace,
@@ -194,6 +194,11 @@ impl Environment for Nowhere {
 
 /// An engine over a store, with the obedient agent.
 pub(crate) fn engine(store: Store) -> Engine {
+    engine_in(store, Arc::new(Nowhere))
+}
+
+/// The same in a world of one's own.
+pub(crate) fn engine_in(store: Store, environment: Arc<dyn Environment>) -> Engine {
     let agent: Arc<dyn AgentFactory> = Arc::new(Obedient);
     Engine::new(EngineConfig {
         store,
@@ -201,7 +206,7 @@ pub(crate) fn engine(store: Store) -> Engine {
         agents: HashMap::from([("obedient".to_owned(), agent)]),
         default_agent: "obedient".into(),
         source: "test".into(),
-        environment: Arc::new(Nowhere),
+        environment,
     })
 }
 
@@ -298,9 +303,13 @@ impl Client {
     }
 
     pub(crate) async fn new_session(&mut self) -> SessionId {
+        self.new_session_in("/w").await
+    }
+
+    pub(crate) async fn new_session_in(&mut self, cwd: &str) -> SessionId {
         let new = SessionNew {
             id: None,
-            cwd: "/w".into(),
+            cwd: cwd.into(),
             agent: None,
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Cancel,
@@ -315,6 +324,8 @@ impl Client {
         let resume = SessionResume {
             session,
             cwd: None,
+            found_by: FoundBy::Id,
+            accept: Vec::new(),
             replay,
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Cancel,

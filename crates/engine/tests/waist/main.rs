@@ -15,4 +15,5 @@ mod fork;
 mod harness;
 mod index;
 mod ledger;
+mod resume;
 mod sessions;

@@ -1,8 +1,8 @@
 //! A client of the waist.
 
 use sessiond_protocol::{
-    Accepted, ClientFrame, Content, Event, EventFrame, Hello, IfBusy, OnDisconnect, Op, Party,
-    Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume,
+    Accepted, ClientFrame, Content, Event, EventFrame, FoundBy, Hello, IfBusy, OnDisconnect, Op,
+    Party, Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume,
     Submission, SubmissionId, TurnOutcome, VERSION, Verdict, WireError,
 };
 use sessiond_wire::Connection;
@@ -127,6 +127,8 @@ pub(crate) fn resume(session: SessionId) -> Op {
     Op::SessionResume(SessionResume {
         session,
         cwd: None,
+        found_by: FoundBy::Id,
+        accept: Vec::new(),
         replay: Replay::All,
         answers: vec![RequestKind::Permission],
         on_disconnect: OnDisconnect::Finish,

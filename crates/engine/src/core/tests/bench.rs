@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, OnDisconnect, Op,
-    Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
+    Accepted, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, ModePolicy, OnDisconnect,
+    Op, Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
     SessionOpened, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
 };
 use uuid::Uuid;
@@ -168,6 +168,14 @@ impl Bench {
 
     pub(super) fn mode(&self) -> Option<&str> {
         self.core.standing.mode.as_deref()
+    }
+
+    /// Another version of the agent, whose modes allow nothing.
+    pub(super) fn tighten(&mut self) {
+        let modes = &mut self.core.info.modes;
+        modes
+            .iter_mut()
+            .for_each(|mode| mode.policy = ModePolicy::Deny);
     }
 
     pub(super) fn pass(&mut self, time: Duration) {

@@ -72,6 +72,7 @@ pub(super) fn header() -> SessionOpened {
         instructions: None,
         mode: Some("ask".into()),
         principal: None,
+        host: None,
         workspace: Workspace::default(),
         parent: None,
     }

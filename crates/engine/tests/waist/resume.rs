@@ -1,0 +1,235 @@
+//! What a resume attests, and what it refuses until it is accepted.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use sessiond_engine::{Engine, Environment};
+use sessiond_log::{AuditEntry, Store};
+use sessiond_protocol::{
+    Accepted, Attestation, ContextStart, Cursor, DriftClass, ErrorCode, Event, EventFrame, FoundBy,
+    Marker, OnDisconnect, Op, Replay, RequestKind, ResumePath, SessionId, SessionResume,
+    TurnOutcome, Verdict, WireError, Workspace,
+};
+
+use crate::harness::{Client, engine_in};
+
+/// A world in which the repository of a directory is what the directory's name says: that before
+/// the dash.
+#[derive(Default)]
+struct World {
+    user: Mutex<String>,
+}
+
+impl World {
+    fn user(name: &str) -> Arc<Self> {
+        let user = Mutex::new(name.to_owned());
+        Arc::new(Self { user })
+    }
+}
+
+impl Environment for World {
+    fn workspace(&self, cwd: &Path) -> Workspace {
+        let root = cwd.to_string_lossy().into_owned();
+        let repository = root.split_once('-').map(|(name, _)| format!("{name}/.git"));
+        Workspace {
+            root: Some(root.clone()),
+            worktree: repository.is_some().then_some(root),
+            repository,
+            branch: None,
+        }
+    }
+
+    fn principal(&self) -> Option<String> {
+        Some(self.user.lock().unwrap().clone())
+    }
+}
+
+/// A resume with all that it may say.
+fn resume(session: SessionId, cwd: Option<&str>, accept: &[DriftClass]) -> SessionResume {
+    SessionResume {
+        session,
+        cwd: cwd.map(str::to_owned),
+        found_by: FoundBy::Title,
+        accept: accept.to_vec(),
+        replay: Replay::None,
+        answers: vec![RequestKind::Permission],
+        on_disconnect: OnDisconnect::Cancel,
+    }
+}
+
+async fn attach(client: &mut Client, resume: SessionResume) -> Result<Attestation, WireError> {
+    match client.submit(None, Op::SessionResume(resume)).await {
+        Verdict::Accepted(Accepted::Session(view)) => Ok(*view.attestation.unwrap()),
+        Verdict::Error(error) => Err(error),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn recorded(events: &[EventFrame]) -> Vec<(Cursor, Attestation)> {
+    let attestation = |frame: &EventFrame| match &frame.event {
+        Event::Marker(Marker::Attest { attestation }) => {
+            Some((frame.cursor?, attestation.as_ref().clone()))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(attestation).collect()
+}
+
+/// A session made by `client` in `cwd`, with one turn, that rests.
+async fn rested(engine: &Engine, cwd: &str) -> SessionId {
+    let mut client = Client::connect(engine).await;
+    let session = client.new_session_in(cwd).await;
+    client.turn(session, "say:one").await;
+    drop(client);
+    engine.drain().await.unwrap();
+    session
+}
+
+/// RESUME-3, RESUME-5, RESUME-16
+#[tokio::test]
+async fn a_resume_attests_in_its_receipt_and_records_it_before_all_else() {
+    let engine = engine_in(Store::in_memory(), World::user("me"));
+    let session = rested(&engine, "/r-a").await;
+    let mut client = Client::connect(&engine).await;
+    let told = attach(&mut client, resume(session, None, &[]))
+        .await
+        .unwrap();
+    let loaded = told.loaded.unwrap();
+    assert_eq!(
+        (told.path, told.start),
+        (ResumePath::Title, ContextStart::Resumed)
+    );
+    assert_eq!(told.surroundings.principal.as_deref(), Some("me"));
+    assert_eq!(
+        (told.agent.name.as_str(), told.mode.as_deref()),
+        ("obedient", Some("ask"))
+    );
+    assert_eq!(recorded(&client.events), []);
+    client.turn(session, "say:two").await;
+    assert_eq!(recorded(&client.events), [(loaded.cursor.next(), told)]);
+
+    // Coming again to what is open here is another arrival, and reads nothing.
+    let again = attach(&mut client, resume(session, None, &[]))
+        .await
+        .unwrap();
+    assert_eq!((again.path, again.loaded), (ResumePath::ReAttach, None));
+    client.turn(session, "say:three").await;
+    assert_eq!(recorded(&client.events).len(), 2);
+}
+
+/// RESUME-7, RESUME-16
+#[tokio::test]
+async fn another_repository_is_refused_until_accepted_and_a_sibling_worktree_is_adopted() {
+    use DriftClass::Repository;
+    let engine = engine_in(Store::in_memory(), World::user("me"));
+    let session = rested(&engine, "/r-a").await;
+    let refused = |error: WireError| (error.code, Vec::from(error.fields));
+    let steps = [
+        ("/r-b", &[][..], Ok(ResumePath::Relocation)),
+        ("/s-a", &[], Err((ErrorCode::Drifted, vec![Repository]))),
+        (
+            "/s-a",
+            &[DriftClass::Policy],
+            Err((ErrorCode::Drifted, vec![Repository])),
+        ),
+        ("/s-a", &[Repository], Ok(ResumePath::CrossProject)),
+        // It was recorded with that acceptance.
+        ("/s-a", &[], Ok(ResumePath::Title)),
+        ("/r-a", &[], Ok(ResumePath::Title)),
+    ];
+    for (cwd, accept, expected) in steps {
+        let mut client = Client::connect(&engine).await;
+        let told = attach(&mut client, resume(session, Some(cwd), accept)).await;
+        let accepted = told.is_ok();
+        assert_eq!(
+            told.map(|told| told.path).map_err(refused),
+            expected,
+            "{cwd}"
+        );
+        if accepted {
+            assert_eq!(client.turn(session, "say:x").await, TurnOutcome::Completed);
+        }
+        drop(client);
+        engine.drain().await.unwrap();
+    }
+}
+
+/// LOG-19, RESUME-14, RESUME-16
+#[tokio::test]
+async fn who_is_refused_and_what_was_accepted_is_in_the_audit_class_by_class() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_real(&folder.path().join("store")).unwrap();
+    let world = World::user("me");
+    let engine = engine_in(store.clone(), world.clone());
+    let session = rested(&engine, "/r-a").await;
+    *world.user.lock().unwrap() = "other".into();
+    let mut client = Client::connect(&engine).await;
+    let both = [DriftClass::Principal, DriftClass::Repository];
+    let error = attach(&mut client, resume(session, Some("/s-a"), &[])).await;
+    assert_eq!(
+        error.map_err(|error| Vec::from(error.fields)),
+        Err(both.to_vec())
+    );
+    attach(&mut client, resume(session, Some("/s-a"), &both))
+        .await
+        .unwrap();
+    drop(client);
+    engine.drain().await.unwrap();
+    *world.user.lock().unwrap() = "me".into();
+    let mut client = Client::connect(&engine).await;
+    attach(&mut client, resume(session, Some("/r-b"), &[]))
+        .await
+        .unwrap();
+    let line = |entry: AuditEntry| {
+        let verdict = format!("{:?}", entry.verdict).to_lowercase();
+        format!("{} {verdict} {}", entry.action, entry.reason)
+    };
+    let trail: Vec<String> = store.audit_trail().unwrap().into_iter().map(line).collect();
+    assert_eq!(
+        trail,
+        [
+            "new accepted id_free",
+            "drift refused principal",
+            "drift refused repository",
+            "resume refused drifted",
+            "drift accepted principal",
+            "drift accepted repository",
+            "resume accepted lease_free",
+            "relocate accepted same_repository",
+            "resume accepted lease_free",
+        ]
+    );
+}
+
+/// RESUME-7: who says where a session is has switched it.
+#[tokio::test]
+async fn a_session_that_was_relocated_begins_there_and_is_known_there_from_then_on() {
+    let engine = engine_in(Store::in_memory(), World::user("me"));
+    let session = rested(&engine, "/r-a").await;
+    let mut client = Client::connect(&engine).await;
+    attach(&mut client, resume(session, None, &[]))
+        .await
+        .unwrap();
+    let cwd = "/s-a".to_owned();
+    client
+        .submit(Some(session), Op::SessionRelocate { cwd })
+        .await;
+    drop(client);
+    engine.drain().await.unwrap();
+    for run in 1..=2 {
+        let mut client = Client::connect(&engine).await;
+        let told = attach(&mut client, resume(session, None, &[]))
+            .await
+            .unwrap();
+        let workspace = told.surroundings.workspace;
+        assert_eq!(workspace.repository.as_deref(), Some("/s/.git"));
+        client.turn(session, "say:x").await;
+        drop(client);
+        engine.drain().await.unwrap();
+        let mut client = Client::connect(&engine).await;
+        let foreign = attach(&mut client, resume(session, Some("/t-a"), &[])).await;
+        assert!(foreign.is_err(), "run {run}");
+    }
+}
