@@ -6,7 +6,10 @@ use std::{
 };
 
 use sessiond_engine::{Engine, Environment};
-use sessiond_log::{AuditEntry, Store};
+use sessiond_log::{
+    AuditEntry, Store,
+    fs::{Fault, FaultFs, MemoryFs, Repeat},
+};
 use sessiond_protocol::{
     Accepted, Attestation, ContextStart, Cursor, DriftClass, ErrorCode, Event, EventFrame, FoundBy,
     Marker, OnDisconnect, Op, Replay, RequestKind, ResumePath, SessionId, SessionResume,
@@ -218,6 +221,9 @@ async fn a_session_that_was_relocated_begins_there_and_is_known_there_from_then_
         .await;
     drop(client);
     engine.drain().await.unwrap();
+    let mut client = Client::connect(&engine).await;
+    let left = attach(&mut client, resume(session, Some("/r-a"), &[])).await;
+    assert!(left.is_err(), "it is there no more");
     for run in 1..=2 {
         let mut client = Client::connect(&engine).await;
         let told = attach(&mut client, resume(session, None, &[]))
@@ -232,4 +238,51 @@ async fn a_session_that_was_relocated_begins_there_and_is_known_there_from_then_
         let foreign = attach(&mut client, resume(session, Some("/t-a"), &[])).await;
         assert!(foreign.is_err(), "run {run}");
     }
+}
+
+/// A session with a turn on a disk whose operation `fail_at` fails, and another turn that may fail;
+/// the attestations of its log, and how many operations there were after the first turn.
+async fn on_a_failing_disk(fail_at: u64) -> (Vec<ResumePath>, u64) {
+    let disk = Arc::new(MemoryFs::new());
+    let faulty = FaultFs::new(disk, fail_at, Fault::Torn, Repeat::Once);
+    let store = Store::open(Arc::new(faulty.clone()), Path::new("/store")).unwrap();
+    let engine = engine_in(store, World::user("me"));
+    let mut client = Client::connect(&engine).await;
+    let session = client.new_session_in("/r-a").await;
+    client.turn(session, "say:one").await;
+    let operations = faulty.operations();
+    let input = vec![sessiond_protocol::Content::text("say:two")];
+    let two = Op::TurnStart {
+        input,
+        if_busy: sessiond_protocol::IfBusy::Reject,
+        idempotency_key: None,
+    };
+    if let Verdict::Accepted(Accepted::Turn { turn }) = client.submit(Some(session), two).await {
+        client.ended(turn).await;
+    }
+    assert_eq!(
+        client.turn(session, "say:three").await,
+        TurnOutcome::Completed
+    );
+    let paths = recorded(&client.events)
+        .into_iter()
+        .map(|(_, told)| told.path);
+    (paths.collect(), operations)
+}
+
+/// RESUME-5, LOG-6
+#[tokio::test]
+async fn a_run_that_goes_on_after_its_log_failed_attests_that_it_read_it_anew() {
+    let (none, operations) = on_a_failing_disk(0).await;
+    assert_eq!(none, []);
+    let mut recovered = 0;
+    for fail_at in operations + 1..operations + 6 {
+        let (paths, _) = on_a_failing_disk(fail_at).await;
+        assert!(
+            paths.iter().all(|path| *path == ResumePath::Recovery),
+            "{paths:?}"
+        );
+        recovered += paths.len();
+    }
+    assert!(recovered > 0, "no fault hit the log");
 }
