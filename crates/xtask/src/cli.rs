@@ -10,6 +10,7 @@ use crate::faults::{self, Faults};
 use crate::gate;
 use crate::peers::Peers;
 use crate::program::{self, Kind};
+use crate::schemas::{self, Schemas};
 use crate::tidy;
 use crate::workspace::Workspace;
 
@@ -53,6 +54,11 @@ enum Task {
         after_help = "Examples:\n  cargo xtask faults\n  cargo xtask faults --mutations\n  cargo xtask faults --core"
     )]
     Faults(Faults),
+    /// The published schemas: are they those of the types, and do old clients still fit
+    #[command(
+        after_help = "Examples:\n  cargo xtask schemas --check\n  cargo xtask schemas --update"
+    )]
+    Schemas(Schemas),
     /// Measure; prints figures and never asserts
     #[command(subcommand)]
     Bench(Bench),
@@ -89,6 +95,7 @@ impl Cli {
             Task::Drives { filter } => program::run_matching(&workspace, Kind::Drive, &filter),
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
             Task::Faults(options) => faults::run(&workspace, &options),
+            Task::Schemas(options) => schemas::run(&workspace, &options),
             Task::Bench(Bench::Start(options)) => start::run(&workspace, &options),
             Task::Bench(Bench::Open(options)) => open::run(&workspace, &options),
             Task::Bench(Bench::Log(options)) => log::run(&workspace, &options),

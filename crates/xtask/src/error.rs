@@ -39,6 +39,9 @@ pub(crate) enum Error {
     /// The log broke a rule, or a proof could not be had; the table is already printed.
     #[error("faults: {0}")]
     Faults(String),
+    /// A schema is not what it should be; each finding is already printed.
+    #[error("schemas: {0} finding(s), listed above")]
+    Schemas(usize),
     /// A peer did not speak the protocol as expected.
     #[error("{peer}: {what}")]
     Peer {
@@ -59,6 +62,7 @@ impl Error {
             Self::Toolchain(_) => "toolchain",
             Self::Tidy(_) => "tidy",
             Self::Faults(_) => "faults",
+            Self::Schemas(_) => "schemas",
             Self::Peer { .. } => "peer",
         }
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::peers::Peers;
 use crate::program::{self, Kind};
 use crate::workspace::{Workspace, cargo};
-use crate::{process, tidy, toolchain};
+use crate::{process, schemas, tidy, toolchain};
 
 /// Steps that have run, with the time each took.
 #[derive(Debug, Default)]
@@ -69,6 +69,7 @@ fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {
         cargo("fetch --locked --manifest-path fuzz/Cargo.toml")
     })?;
     gate.step("build", || cargo("build --workspace --bins --locked"))?;
+    gate.step("schemas", || schemas::check(workspace))?;
     gate.step("tests", || cargo("test --workspace --locked"))?;
     let target = workspace.target()?;
     gate.step("peers", || Peers::at(&target).install(workspace))?;

@@ -28,6 +28,7 @@ mod handshake;
 mod peers;
 mod process;
 mod program;
+mod schemas;
 mod tidy;
 mod toolchain;
 mod workspace;

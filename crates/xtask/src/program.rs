@@ -46,7 +46,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 6] = [
+const PROGRAMS: [Program; 8] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -61,6 +61,18 @@ const PROGRAMS: [Program; 6] = [
         "one_turn",
         Runner::Shell,
         "examples/one_turn.sh",
+    ),
+    Program::new(
+        Kind::Example,
+        "sqeq_turn_py",
+        Runner::Python,
+        "examples/sqeq_turn.py",
+    ),
+    Program::new(
+        Kind::Example,
+        "sqeq_turn_js",
+        Runner::Node,
+        "examples/sqeq_turn.mjs",
     ),
     Program::new(
         Kind::Example,
