@@ -6,3 +6,4 @@ pub(crate) mod log;
 pub(crate) mod open;
 mod sample;
 pub(crate) mod start;
+pub(crate) mod waist;

@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::bench::log::{self, Log};
 use crate::bench::open::{self, Open};
 use crate::bench::start::{self, Start};
+use crate::bench::waist::{self, Waist};
 use crate::error::Result;
 use crate::faults::{self, Faults};
 use crate::gate;
@@ -78,6 +79,9 @@ enum Bench {
     #[command(after_help = "Examples:\n  cargo xtask bench log\n  \
         cargo xtask bench log --seconds 5 --sessions 1000 --json")]
     Log(Log),
+    /// An event on its way to a client, a thousand sessions in one process, and their memory
+    #[command(after_help = "Example:\n  cargo xtask bench waist --sessions 100 --json")]
+    Waist(Waist),
 }
 
 impl Cli {
@@ -99,6 +103,7 @@ impl Cli {
             Task::Bench(Bench::Start(options)) => start::run(&workspace, &options),
             Task::Bench(Bench::Open(options)) => open::run(&workspace, &options),
             Task::Bench(Bench::Log(options)) => log::run(&workspace, &options),
+            Task::Bench(Bench::Waist(options)) => waist::run(&workspace, &options),
         }
     }
 }

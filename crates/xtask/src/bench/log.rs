@@ -58,11 +58,15 @@ pub(crate) fn run(workspace: &Workspace, options: &Log) -> Result<()> {
     let append = measure(
         &example(("sessiond-log", "measure_log"))?,
         &folder,
-        &seconds,
+        &[&seconds],
     )?;
     let folder = environment.work().join("list");
     let sessions = options.sessions.to_string();
-    let list = measure(&example(("sessiond-index", "measure"))?, &folder, &sessions)?;
+    let list = measure(
+        &example(("sessiond-index", "measure"))?,
+        &folder,
+        &[&sessions],
+    )?;
     let disk = disk(&environment, &sessiond, options.turns)?;
     let figures = json!({
         "profile": options.profile,
@@ -80,10 +84,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Log) -> Result<()> {
         .map_err(Error::io("writing the figures"))
 }
 
-/// Runs a measuring example in a folder; it says one JSON object.
-fn measure(program: &Path, folder: &Path, argument: &str) -> Result<Value> {
+/// Runs a program that measures in a folder, and reads the JSON object that it prints.
+pub(super) fn measure(program: &Path, folder: &Path, arguments: &[&str]) -> Result<Value> {
     let mut command = Command::new(program);
-    command.arg(folder).arg(argument);
+    command.arg(folder).args(arguments);
     let text = process::line(&command);
     eprintln!("$ {text}");
     let output = command
