@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use crate::harness::{Home, PATIENCE, Server, alive, eventually};
 
-/// A tool with a daemon (setsid), one that forked twice, and a plain background child. Each writes
-/// its process id.
+/// A tool with a daemon (setsid), one that forked twice, one that is deaf to signals, and a plain
+/// background child. Each writes its process id.
 const FAMILY: &str = "/run \
     setsid sh -c 'echo $$ > daemon; exec sleep 600' & \
     (setsid sh -c 'echo $$ > orphan; exec sleep 600' &) ; \
+    setsid sh -c 'trap : TERM INT HUP; echo $$ > deaf; while :; do sleep 600; done' 2> /dev/null & \
     sh -c 'echo $$ > background; exec sleep 600' & \
     echo $$ > tool; wait";
 
-const MEMBERS: [&str; 4] = ["daemon", "orphan", "background", "tool"];
+const MEMBERS: [&str; 5] = ["daemon", "orphan", "deaf", "background", "tool"];
 
 /// A server whose tool has its whole family running.
 fn family(home: &Home) -> (Server, Vec<u32>) {
@@ -56,6 +57,7 @@ fn they_are_gone_when_a_server_whose_editor_quit_has_ended() {
     all_gone(&pids, Duration::ZERO);
 }
 
+/// TASK-4
 #[test]
 fn they_are_gone_when_the_turn_that_was_cancelled_has_ended() {
     let home = Home::new();
