@@ -1,5 +1,5 @@
 //! Any interleaving of submissions, answers, agent events, disconnects, time and crashes against a
-//! small independent model. `cargo test` tries some, `FAULTS=full` two hundred thousand.
+//! small independent model. `cargo test` tries some, `FAULTS=full` two hundred thousand, `FAULTS=N` as many.
 
 mod act;
 mod answers;
@@ -91,16 +91,17 @@ enum Form {
     Short,
     /// What it takes to see that a rule is broken, without making the example small.
     Mutants,
-    /// Others each time.
-    Full,
+    /// So many, others each time.
+    Full(u32),
 }
 
 impl Form {
     fn asked() -> Self {
         match std::env::var("FAULTS").as_deref() {
-            Ok("full") => Form::Full,
+            Ok("full") => Form::Full(200_000),
             Ok("mutants") => Form::Mutants,
-            _ => Form::Short,
+            Ok(cases) => cases.parse().map_or(Form::Short, Form::Full),
+            Err(_) => Form::Short,
         }
     }
 
@@ -108,7 +109,7 @@ impl Form {
         match self {
             Form::Short => 2_000,
             Form::Mutants => 30_000,
-            Form::Full => 200_000,
+            Form::Full(cases) => cases,
         }
     }
 
@@ -120,7 +121,7 @@ impl Form {
             ..Config::default()
         };
         match self {
-            Form::Full => TestRunner::new(config),
+            Form::Full(_) => TestRunner::new(config),
             Form::Short | Form::Mutants => {
                 let dice = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
                 TestRunner::new_with_rng(config, dice)
