@@ -4,7 +4,7 @@ use super::{ASKS, BUSY, CORE, FOLD, KEYS, STREAM, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
-pub(super) const MUTATIONS: [Mutation; 35] = [
+pub(super) const MUTATIONS: [Mutation; 38] = [
     // Closed once
     broken(
         "open-calls-stay",
@@ -157,6 +157,31 @@ pub(super) const MUTATIONS: [Mutation; 35] = [
             FOLD,
             "    call.status = ToolStatus::Unknown;\n",
             "    call.status = ToolStatus::Failed;\n",
+        ],
+    ),
+    // In flight
+    broken(
+        "output-in-flight-unshown",
+        [
+            TURNS,
+            "for growing in self.message.iter().chain(&self.outputs) {",
+            "for growing in self.message.iter() {",
+        ],
+    ),
+    broken(
+        "message-in-flight-unopened",
+        [
+            TURNS,
+            "            if growing.kind != ItemKind::ToolCall {",
+            "            if growing.kind != ItemKind::ToolCall && false {",
+        ],
+    ),
+    broken(
+        "text-in-flight-twice",
+        [
+            STREAM,
+            ".get(self.stored - self.dropped..)\n            .unwrap_or_default();\n        let stream",
+            ".get(0..)\n            .unwrap_or_default();\n        let stream",
         ],
     ),
     // Keys

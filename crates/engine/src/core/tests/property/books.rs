@@ -108,6 +108,12 @@ impl Books {
         self.stale
     }
 
+    /// What was shown of each item that is open.
+    pub(super) fn texts(&self) -> BTreeMap<ItemId, String> {
+        let texts = self.items.iter();
+        texts.map(|(id, open)| (*id, open.shown.clone())).collect()
+    }
+
     /// The calls that are open, in the order of their ids.
     pub(super) fn calls(&self) -> Vec<ItemId> {
         let calls = self.items.iter().filter(|(_, open)| open.is_call);

@@ -28,6 +28,7 @@ impl Rig {
             return Ok(());
         }
         self.acknowledge_all()?;
+        self.late_comers_see_all()?;
         if self.stopped {
             self.reopen()?;
         }
@@ -54,6 +55,32 @@ impl Rig {
             on_disconnect,
         })
         .map(drop)
+    }
+
+    /// Who reads the log and then is shown what is in flight knows what somebody knows who was there
+    /// all the time (SQEQ-6).
+    fn late_comers_see_all(&self) -> Result<(), Broken> {
+        if self.books.is_stale() {
+            return Ok(());
+        }
+        let mut texts = self.books.texts();
+        for frame in self.core.snapshot() {
+            let item = frame.item.ok_or("what is in flight is of an item")?;
+            match frame.event {
+                Event::ItemStarted { .. } => drop(texts.entry(item).or_default()),
+                Event::ItemDelta { offset, text, .. } => {
+                    let known = texts.get_mut(&item).ok_or("a delta of nothing")?;
+                    ensure!(offset == known.len() as u64, "a delta goes on (WIRE-9)");
+                    known.push_str(&text);
+                }
+                other => return Err(format!("{} in flight", other.kind()).into()),
+            }
+        }
+        ensure!(
+            texts == self.shown.texts(),
+            "{texts:?} is not what was shown"
+        );
+        Ok(())
     }
 
     pub(super) fn disconnect(&mut self, conn: ConnId) -> Result<(), Broken> {
@@ -185,6 +212,7 @@ impl Rig {
     /// Brings the session to its end, by which every rule must have been kept.
     pub(super) fn finish(mut self) -> Result<(), Broken> {
         self.acknowledge_all()?;
+        self.late_comers_see_all()?;
         if self.stopped || self.model.controller.is_none() {
             self.attach(SOMEBODY, OnDisconnect::Cancel, 0)?;
         }
