@@ -33,7 +33,7 @@ async fn turn(client: &mut Client, session: SessionId, op: Op) -> TurnId {
 
 /// Runs a life on a store that ends in the middle: on one thread a runtime that is dropped runs
 /// nothing any more, which is death as far as tasks go.
-fn dies<T>(life: impl Future<Output = T>) -> T {
+pub(crate) fn dies<T>(life: impl Future<Output = T>) -> T {
     let dying = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

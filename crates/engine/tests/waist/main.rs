@@ -7,6 +7,7 @@
     reason = "a test that cannot go on says so loudly"
 )]
 
+mod answers;
 mod audit;
 mod busy;
 mod checkpoint;
