@@ -22,6 +22,7 @@ mod first_contact;
 mod foreign_store;
 mod fork;
 mod host;
+mod host_frames;
 mod kill_frames;
 mod kill_moments;
 mod names;

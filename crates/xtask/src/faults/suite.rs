@@ -26,7 +26,7 @@ const TESTS: [(&str, &str, &[&str]); 5] = [
     (
         "kill_frames",
         "sessiond-cli",
-        &["--test", "suite", "kill_frames"],
+        &["--test", "suite", "killed_after_any_frame"],
     ),
 ];
 
