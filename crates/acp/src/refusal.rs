@@ -64,6 +64,8 @@ pub(crate) fn from_waist(refused: &WireError, session: &str) -> ErrorObject {
         | ErrorCode::TurnNotActive
         | ErrorCode::KeyReused
         | ErrorCode::Refused
+        | ErrorCode::ViewOnly
+        | ErrorCode::Gap
         | ErrorCode::Unknown
         | ErrorCode::Protocol
         | ErrorCode::AgentFailed

@@ -8,7 +8,7 @@ use agent_client_protocol_schema::v1::{
 };
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
+    AttachMode, FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
@@ -52,6 +52,7 @@ impl Face {
             found_by: FoundBy::Id,
             accept,
             replay: Replay::All,
+            mode: AttachMode::Control,
             answers: self.answers(),
             on_disconnect: self.options.on_disconnect,
         });

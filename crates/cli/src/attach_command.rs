@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Answer, Content, DriftClass, Event, EventFrame, FoundBy, IfBusy, Item, OnDisconnect,
-    Op, Queued, Receipt, Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionResume,
-    TurnId, TurnOutcome, Verdict,
+    Accepted, Answer, AttachMode, Content, DriftClass, Event, EventFrame, FoundBy, IfBusy, Item,
+    OnDisconnect, Op, Queued, Receipt, Replay, RequestFrame, RequestKind, ServerFrame, SessionId,
+    SessionResume, TurnId, TurnOutcome, Verdict,
 };
 use sessiond_wire::queue::OutQueue;
 use sessiond_wire::{DEFAULT_LINE_LIMIT, Line, stdio};
@@ -92,6 +92,7 @@ impl Terminal {
             found_by,
             accept,
             replay: Replay::All,
+            mode: AttachMode::Control,
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Finish,
         });

@@ -4,9 +4,10 @@ use std::io::Read;
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Answer, Content, DriftClass, ErrorCode, FoundBy, IfBusy, OnDisconnect, Op, Outcome,
-    PermissionKind, Queued, Replay, RequestBody, RequestFrame, RequestKind, ServerFrame, SessionId,
-    SessionList, SessionNew, SessionResume, TurnEnded, TurnId, TurnOutcome, WireError,
+    Accepted, Answer, AttachMode, Content, DriftClass, ErrorCode, FoundBy, IfBusy, OnDisconnect,
+    Op, Outcome, PermissionKind, Queued, Replay, RequestBody, RequestFrame, RequestKind,
+    ServerFrame, SessionId, SessionList, SessionNew, SessionResume, TurnEnded, TurnId, TurnOutcome,
+    WireError,
 };
 use sessiond_wire::DEFAULT_LINE_LIMIT;
 use sessiond_wire::queue::OutQueue;
@@ -137,6 +138,7 @@ impl Turn {
                 found_by,
                 accept: start.accept.clone(),
                 replay: Replay::None,
+                mode: AttachMode::Control,
                 answers,
                 on_disconnect,
             }),

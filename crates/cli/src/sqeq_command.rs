@@ -53,7 +53,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
 /// Lets the turns run to their ends that the client wanted to, unless a signal says to end.
 async fn finish(served: Served, local: &Local, signals: &mut Signals) {
     if let Some(engine) = local.engine()
-        && served.wish == OnDisconnect::Finish
+        && served.wish != OnDisconnect::Cancel
     {
         tokio::select! {
             () = engine.idle() => {}

@@ -20,10 +20,10 @@ use sessiond_engine::{
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, AgentId, AgentInfo, ClientFrame, Content, Event, EventFrame, FoundBy, Hello, IfBusy,
-    OnDisconnect, Op, Party, PersistenceState, Receipt, Replay, ServerFrame, SessionId, SessionNew,
-    SessionResume, Stop, Submission, SubmissionId, ToolCall, ToolContent, ToolKind, ToolStatus,
-    VERSION, Verdict, Workspace,
+    Accepted, AgentId, AgentInfo, AttachMode, ClientFrame, Content, Event, EventFrame, FoundBy,
+    Hello, IfBusy, OnDisconnect, Op, Party, PersistenceState, Receipt, Replay, ServerFrame,
+    SessionId, SessionNew, SessionResume, Stop, Submission, SubmissionId, ToolCall, ToolContent,
+    ToolKind, ToolStatus, VERSION, Verdict, Workspace,
 };
 use sessiond_wire::Connection;
 
@@ -80,6 +80,7 @@ async fn open(store: &Path, session: SessionId) -> Result<(), Failure> {
         session,
         cwd: None,
         replay: Replay::None,
+        mode: AttachMode::Control,
         answers: Vec::new(),
         on_disconnect: OnDisconnect::default(),
     };

@@ -6,6 +6,7 @@ mod failure;
 mod noting;
 mod perform;
 mod running;
+mod viewers;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,30 +15,29 @@ use std::{
 };
 
 use sessiond_index::Index;
-use sessiond_log::{
-    Durability, Generation, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer,
-};
+use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
 use sessiond_protocol::{
-    Content, DriftClass, ErrorCode, Event, FoundBy, ItemId, Loaded, Marker, OnDisconnect, Op,
-    Outcome, PersistenceState, Receipt, Replay, RequestId, RequestKind, SessionId, SubmissionId,
-    Surroundings, TurnId, Verdict, WireError,
+    AttachMode, Content, DriftClass, ErrorCode, Event, FoundBy, ItemId, Loaded, Marker,
+    OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay, RequestId, RequestKind,
+    SessionId, SubmissionId, Surroundings, TurnId, Verdict, WireError,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 use uuid::Uuid;
 
 use crate::{
     agent::{AgentError, AgentFactory, FromAgent},
-    audit::{Action, Decision},
-    core::{
-        Cause, ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent,
-    },
-    drift::Arrival,
+    core::{ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent},
+    feed::Feed,
     outlet::Outlet,
     record::{log_error, to_record},
     recovered::Recovered,
 };
 use noting::Noting;
 use running::{Dropped, Running};
+use viewers::FeedEnd;
 
 /// Steps whose appends are not acknowledged yet, beyond which nothing more is taken from the agent.
 /// The disk then slows the agent, not the memory.
@@ -70,12 +70,13 @@ pub(crate) enum Command {
     Disconnect(ConnId),
 }
 
-/// A client that wants to control the session.
+/// A client that wants to control the session, or to look on.
 #[derive(Debug)]
 pub(crate) struct Attach {
     pub(crate) outlet: Outlet,
     pub(crate) id: SubmissionId,
     pub(crate) replay: Replay,
+    pub(crate) mode: AttachMode,
     pub(crate) answers: Vec<RequestKind>,
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) found_by: FoundBy,
@@ -122,7 +123,11 @@ pub(crate) struct Actor {
     parts: Parts,
     core: Core,
     writer: Option<Writer>,
+    /// Who controls the session.
     clients: HashMap<ConnId, Outlet>,
+    /// Who looks on.
+    viewers: HashMap<ConnId, Arc<Feed>>,
+    feeds: JoinSet<FeedEnd>,
     running: Running,
     noting: Noting,
     held: VecDeque<Held>,
@@ -181,6 +186,8 @@ impl Actor {
             core,
             writer: None,
             clients: HashMap::new(),
+            viewers: HashMap::new(),
+            feeds: JoinSet::new(),
             held: VecDeque::new(),
             waiters: HashMap::new(),
             next_token: 0,
@@ -199,6 +206,7 @@ impl Actor {
                 self.stopping |= self.core.is_over();
             }
         }
+        self.let_viewers_go();
         self.running.drop_agent();
         self.running.gone(REAP_LIMIT).await;
         if let Some(writer) = &self.writer {
@@ -226,6 +234,10 @@ impl Actor {
             acknowledged = front_ticket(&mut self.held) => self.acknowledged(acknowledged).await,
             () = sleep_until(deadline) => self.input(Input::Tick),
             message = self.running.recv(), if listening => self.heard(message),
+            Some(ended) = self.feeds.join_next() => match ended {
+                Ok(ended) => self.feed_ended(ended),
+                Err(error) => tracing::error!(%error, "a feed broke down"),
+            },
             () = room(behind), if behind.is_some() => {}
         }
     }
@@ -277,55 +289,6 @@ impl Actor {
         self.next_token += 1;
         self.waiters.insert(token, waiter);
         token
-    }
-
-    /// The session begins: its header is the first record.
-    pub(crate) fn create(&mut self, attach: Attach, header: sessiond_protocol::SessionOpened) {
-        let conn = attach.outlet.conn;
-        self.clients.insert(conn, attach.outlet);
-        let (answers, on_disconnect) = (attach.answers, attach.on_disconnect);
-        self.input(Input::Attached {
-            conn,
-            answers,
-            on_disconnect,
-        });
-        let cause = Cause {
-            conn,
-            id: attach.id,
-        };
-        self.input(Input::Created {
-            cause,
-            header: Box::new(header),
-        });
-    }
-
-    /// The session was opened for this client.
-    pub(crate) async fn attach_first(
-        &mut self,
-        attach: Attach,
-        (arrival, read): (Arrival, Generation),
-    ) {
-        // That it may control the session was decided with its lease.
-        let shown = self.show(&attach).await;
-        // From the lookup to here the log was held at what was read, or the resume is off.
-        let confirmed = self.parts.lease.confirm(&read);
-        let admitted = shown.and(confirmed.map_err(|e| refusal(self.parts.session, &e)));
-        if admitted.is_err() {
-            let decision = Decision::on(self.parts.session, Action::Attach, &admitted);
-            decision.written(&self.parts.store).await;
-        }
-        if admitted.is_ok() {
-            let loaded = Some(self.loaded);
-            self.arrived(arrival, loaded);
-        }
-        self.admit(attach, admitted);
-        self.stopping = self.core.is_abandoned();
-    }
-
-    /// A client has come to the session as it stands in the log.
-    fn arrived(&mut self, arrival: Arrival, loaded: Option<Loaded>) {
-        let arrival = Box::new(arrival);
-        self.input(Input::Resumed { arrival, loaded });
     }
 
     fn input(&mut self, input: Input) {

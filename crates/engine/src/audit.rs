@@ -21,6 +21,8 @@ pub enum Action {
     Relocate,
     /// The control of a session that is open here.
     Attach,
+    /// The events of a session that is open here, without control.
+    View,
     /// A new session with the history of another.
     Fork,
     /// A session into the archive.
@@ -53,6 +55,7 @@ impl Action {
             Action::Drift => "drift",
             Action::Relocate => "relocate",
             Action::Attach => "attach",
+            Action::View => "view",
             Action::Fork => "fork",
             Action::Archive => "archive",
             Action::Unarchive => "unarchive",
@@ -79,6 +82,7 @@ impl Action {
             Action::Drift => "accepted",
             Action::Relocate => "same_repository",
             Action::Attach => "no_controller",
+            Action::View => "may_look_on",
             Action::Fork => "record_of_the_chain",
             Action::Unarchive => "archived",
             Action::Restore => "in_trash",

@@ -5,6 +5,7 @@ mod asks;
 mod attest;
 mod binding;
 mod busy;
+mod clients;
 mod close;
 mod digest;
 mod keys;
@@ -16,18 +17,23 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, path::Path, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    time::Duration,
+};
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker, OnDisconnect, Op,
-    Persistence, PersistenceState, Queued, Receipt, RequestId, RequestKind, SessionChanged,
-    SessionId, SessionOpened, SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
+    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker, Op, Persistence,
+    PersistenceState, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
+    SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
 };
 
 pub(crate) use binding::Refusal;
 pub(crate) use step::{Cause, ConnId, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent};
 
 use asks::Ask;
+use clients::Controller;
 use close::Closing;
 use turns::ActiveTurn;
 
@@ -41,14 +47,6 @@ pub(crate) const REAP_LIMIT: Duration = Duration::from_secs(6);
 
 /// Text that was shown is stored at most this much later (LOG-17).
 pub(crate) const PARTIAL_AFTER: Duration = Duration::from_millis(100);
-
-/// The client that controls the session.
-#[derive(Debug)]
-struct Controller {
-    conn: ConnId,
-    answers: Vec<RequestKind>,
-    on_disconnect: OnDisconnect,
-}
 
 /// What the core knows of its session.
 #[derive(Debug)]
@@ -64,6 +62,10 @@ pub(crate) struct Core {
     /// of a fork, left open (RESUME-5, LOG-17, RESUME-6).
     closings: Vec<EventFrame>,
     controller: Option<Controller>,
+    /// The kinds of question that wait for the next controller, where the last one detached.
+    awaited: Vec<RequestKind>,
+    /// The clients that look on.
+    viewers: HashSet<ConnId>,
     turn: Option<ActiveTurn>,
     /// Waiting turns that an interrupt has ended; they go when the active one has gone.
     doomed: Vec<TurnId>,
@@ -101,6 +103,8 @@ impl Core {
             standing,
             closings,
             controller: None,
+            awaited: Vec::new(),
+            viewers: HashSet::new(),
             turn: None,
             doomed: Vec::new(),
             asks: HashMap::new(),
@@ -127,14 +131,8 @@ impl Core {
 
     /// When the next [`Input::Tick`] is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.turn.as_ref().and_then(ActiveTurn::deadline)
-    }
-
-    /// Who may attach as controller: nobody while another connection controls.
-    pub(crate) fn controlled_by_other(&self, conn: ConnId) -> bool {
-        self.controller
-            .as_ref()
-            .is_some_and(|controller| controller.conn != conn)
+        let turn = self.turn.as_ref().and_then(ActiveTurn::deadline);
+        turn.into_iter().chain(self.questions_end()).min()
     }
 
     /// The session as an attaching client sees it.
@@ -170,6 +168,16 @@ impl Core {
             turn.snapshot(self.session, &mut snapshot);
         }
         snapshot
+    }
+
+    /// What is in flight, from its beginning, for a client that has seen nothing of it. Events
+    /// without a cursor.
+    pub(crate) fn in_flight(&self) -> Vec<EventFrame> {
+        let mut in_flight = Vec::new();
+        if let Some(turn) = &self.turn {
+            turn.in_flight(self.session, &self.standing, &mut in_flight);
+        }
+        in_flight
     }
 
     /// The active turn.
@@ -209,16 +217,6 @@ impl Core {
         open
     }
 
-    /// Goes on with the client of another core, after its log failed.
-    pub(crate) fn take_controller_from(&mut self, other: Core) {
-        self.controller = other.controller;
-    }
-
-    /// Whether nobody controls the session.
-    pub(crate) fn is_abandoned(&self) -> bool {
-        self.controller.is_none()
-    }
-
     /// Whether the session can be let go: it is closed, or nothing runs and nobody is there.
     pub(crate) fn is_over(&self) -> bool {
         self.is_closed() || self.idle_and_alone()
@@ -229,8 +227,9 @@ impl Core {
         self.closing.is_closed()
     }
 
+    /// Whether nothing runs and nobody is there: the session can be let go.
     fn idle_and_alone(&self) -> bool {
-        self.turn.is_none() && self.standing.waiting.is_empty() && self.controller.is_none()
+        self.turn.is_none() && self.standing.waiting.is_empty() && self.is_abandoned()
     }
 }
 
@@ -248,13 +247,8 @@ impl Stepping<'_> {
                 conn,
                 answers,
                 on_disconnect,
-            } => {
-                self.core.controller = Some(Controller {
-                    conn,
-                    answers,
-                    on_disconnect,
-                });
-            }
+            } => self.attached(conn, answers, on_disconnect),
+            Input::Viewed { conn } => drop(self.core.viewers.insert(conn)),
             Input::Submitted { cause, op } => self.submitted(cause, op),
             Input::Answered {
                 conn,
@@ -297,6 +291,9 @@ impl Stepping<'_> {
         if self.core.is_closed() {
             return self.reject(&cause, closed());
         }
+        if let Some(error) = self.only_looks_on(cause.conn) {
+            return self.reject(&cause, error);
+        }
         match op {
             Op::TurnStart {
                 input,
@@ -318,6 +315,7 @@ impl Stepping<'_> {
             | Op::SessionList(_)
             | Op::SessionRead { .. }
             | Op::SessionFork { .. }
+            | Op::SessionDetach {}
             | Op::SessionArchive {}
             | Op::SessionUnarchive {}
             | Op::SessionDelete {}
@@ -333,13 +331,6 @@ impl Stepping<'_> {
 
     fn turn_id(&self) -> Option<TurnId> {
         self.core.turn.as_ref().map(|turn| turn.id)
-    }
-
-    fn controller_conn(&self) -> Option<ConnId> {
-        self.core
-            .controller
-            .as_ref()
-            .map(|controller| controller.conn)
     }
 
     fn push(&mut self, effect: Effect) {
@@ -475,27 +466,9 @@ impl Stepping<'_> {
         self.accept(cause, Accepted::Done {});
     }
 
-    fn disconnected(&mut self, conn: ConnId) {
-        if self.controller_conn() != Some(conn) {
-            return;
-        }
-        let Some(controller) = self.core.controller.take() else {
-            return;
-        };
-        match controller.on_disconnect {
-            OnDisconnect::Cancel => {
-                self.step.urgent.push(Urgent::Closing);
-                self.interrupt(None, Queued::Cancel);
-            }
-            OnDisconnect::Finish => {}
-        }
-        // What tidies up a turn that is being stopped is not answered any more either.
-        self.settle_all_asks();
-        self.stop_if_done();
-    }
-
     fn tick(&mut self) {
         self.flush_partials();
+        self.give_up_questions();
         self.drop_if_overdue();
     }
 

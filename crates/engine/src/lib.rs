@@ -22,8 +22,9 @@
 //!   (LOG-5).
 //! - What a dead process left open is closed by the next append and shown as closed by every load
 //!   before it; a load itself appends nothing (RESUME-3, RESUME-6).
-//! - A client that stops reading slows the agent of its session down; it never costs memory without
-//!   bound and never loses anything but the granularity of deltas (WIRE-6).
+//! - A controller that stops reading slows the agent of its session down; it never costs memory
+//!   without bound and never loses anything but the granularity of deltas (WIRE-6). A viewer that
+//!   stops reading slows nobody down: it gets a `gap` and goes on from the log (SQEQ-6).
 
 mod actor;
 mod agent;
@@ -32,6 +33,7 @@ mod catalog;
 mod core;
 mod drift;
 mod engine;
+mod feed;
 mod outlet;
 mod past;
 mod record;

@@ -82,6 +82,13 @@ impl Outlet {
         self.lock().get(&request).copied()
     }
 
+    /// The open requests of a session.
+    pub(crate) fn asked_for(&self, session: SessionId) -> Vec<RequestId> {
+        let of_session =
+            |(request, asker): (&RequestId, &SessionId)| (*asker == session).then_some(*request);
+        self.lock().iter().filter_map(of_session).collect()
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, SessionId>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }

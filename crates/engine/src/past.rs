@@ -21,7 +21,8 @@ const BATCH_BYTES: usize = 256 * 1024;
 /// Batches the reader may be ahead: enough that reading and sending overlap.
 const AHEAD: usize = 4;
 
-/// The durable events of a session after a cursor, and the broken places between them, in order.
+/// The durable events of a session between two cursors, and the broken places between them, in
+/// order.
 pub(crate) struct Past {
     session: SessionId,
     batches: mpsc::Receiver<Vec<EventFrame>>,
@@ -29,13 +30,22 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// Begins to read.
-    pub(crate) fn read(session: SessionId, lease: Arc<Lease>, after: Cursor) -> Self {
+    /// Begins to read what lies after one event, up to and with another one: what the log holds
+    /// beyond that is not acknowledged, or is heard of otherwise.
+    pub(crate) fn read(
+        session: SessionId,
+        lease: Arc<Lease>,
+        (after, upto): (Cursor, Cursor),
+    ) -> Self {
         let (sender, batches) = mpsc::channel(AHEAD);
         let reading = tokio::task::spawn_blocking(move || {
             let mut batch = Batch::new(sender);
             let scan = lease.visit(Since::Start, &mut |seen| match seen {
-                Seen::Record(record) if record.seq > after.0 && !batch.sender.is_closed() => {
+                Seen::Record(record)
+                    if record.seq > after.0
+                        && record.seq <= upto.0
+                        && !batch.sender.is_closed() =>
+                {
                     batch.push(to_frame(session, record), record.data.len());
                 }
                 Seen::Record(_) => {}

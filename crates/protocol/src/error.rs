@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DriftClass, DriftClasses, SessionId, TurnId};
+use crate::{Cursor, DriftClass, DriftClasses, SessionId, TurnId};
 
 /// The stable codes. contract.md maps each to ACP, Codex, Claude and exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,10 @@ pub enum ErrorCode {
     Invalid,
     /// An answer that does not fit the open request (WIRE-8).
     Refused,
+    /// The client looks on and changes nothing: it did not attach as controller (SQEQ-6).
+    ViewOnly,
+    /// Events that the client wants, or would get next, cannot be sent (SQEQ-6). `gap` says how to go on.
+    Gap,
     /// The frame or op is unknown here (WIRE-2).
     Unknown,
     /// The stream itself is broken (WIRE-5).
@@ -82,6 +86,9 @@ pub struct WireError {
     #[serde(default, skip_serializing_if = "DriftClasses::is_empty")]
     #[schemars(with = "Vec<DriftClass>")]
     pub fields: DriftClasses,
+    /// `gap`: where events are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
     /// JSON pointer into the offending frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
@@ -97,6 +104,7 @@ impl WireError {
             turn: None,
             holder: None,
             fields: DriftClasses::default(),
+            gap: None,
             pointer: None,
         }
     }
@@ -116,4 +124,14 @@ pub struct Holder {
     pub pid: u32,
     /// Host name.
     pub host: String,
+}
+
+/// Where events are missing, and from where on they can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// The newest event of the session.
+    pub newest: Cursor,
+    /// A `session.resume` with `replay` after this cursor goes on without a gap. Where it is 0,
+    /// what the client holds is of another log: it drops that and begins anew.
+    pub after: Cursor,
 }

@@ -44,7 +44,7 @@ pub use attestation::{
     Attestation, Closed, ContextStart, Drift, DriftClass, DriftClasses, DriftField, FoundBy,
     Loaded, ResumePath, Surroundings,
 };
-pub use error::{ErrorCode, Holder, WireError};
+pub use error::{ErrorCode, Gap, Holder, WireError};
 pub use event::{
     Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
     TurnConfig, TurnEnded, TurnOutcome, Usage,
@@ -62,7 +62,8 @@ pub use item::{
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use op::{
-    Accepted, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList, SessionNew, SessionResume,
+    Accepted, AttachMode, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList, SessionNew,
+    SessionResume,
 };
 pub use request::{
     Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, RequestKind,

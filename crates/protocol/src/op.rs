@@ -76,6 +76,10 @@ pub enum Op {
     /// Bring a removed session back out of the trash, as it was; the newest one of this id.
     #[serde(rename = "session.restore")]
     SessionRestore {},
+    /// Leave a session on this connection without ending it: for a controller that is what its
+    /// `on_disconnect` says. No event of the session comes after the receipt.
+    #[serde(rename = "session.detach")]
+    SessionDetach {},
     /// End the turns of a session and let go of it; it stays resumable.
     #[serde(rename = "session.close")]
     SessionClose {},
@@ -149,6 +153,9 @@ pub struct SessionResume {
     /// What of the past to send.
     #[serde(default)]
     pub replay: Replay,
+    /// Whether to control the session or to look on.
+    #[serde(default)]
+    pub mode: AttachMode,
     /// The kinds of request this client answers.
     #[serde(default = "answers_by_default")]
     pub answers: Vec<RequestKind>,
@@ -185,11 +192,24 @@ pub struct SessionList {
     pub limit: Option<u32>,
 }
 
-/// What of the past an attach gets.
+/// What an attach is for (SQEQ-6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachMode {
+    /// To submit and to answer. One client a session.
+    #[default]
+    Control,
+    /// To look on: the same events, and nothing that the client could change. Any number of
+    /// clients. One that reads too slowly gets a `gap` error and is detached; it attaches again
+    /// from the cursor that the error names.
+    View,
+}
+
+/// What of the past an attach gets. What is in flight comes after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Replay {
-    /// Nothing.
+    /// Nothing; only what is in flight, from its beginning.
     #[default]
     None,
     /// The conversation in force: the durable events from the newest clear on, or all of them.
@@ -205,8 +225,12 @@ pub enum OnDisconnect {
     /// It is cancelled.
     #[default]
     Cancel,
-    /// It runs to its end, as do the turns that wait.
+    /// It runs to its end, as do the turns that wait. What it asks then is answered with the
+    /// fallback.
     Finish,
+    /// The same, but questions wait for the next controller, 24 hours at most: those that are open
+    /// are closed and asked again under a new id. What else was asked fails, or falls back.
+    Detach,
 }
 
 /// What `turn.start` does while another turn is active.

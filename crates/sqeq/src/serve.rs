@@ -26,8 +26,8 @@ const RECEIPTS: Duration = Duration::from_secs(1);
 /// How a connection ended well: the client said `bye`, or is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Served {
-    /// What the client wanted of running turns when it goes. [`OnDisconnect::Finish`] if it said so
-    /// of any session: the engine has work then.
+    /// What the client wanted of running turns when it goes. Not [`OnDisconnect::Cancel`] if it said
+    /// so of any session: the engine has work then.
     pub wish: OnDisconnect,
 }
 
@@ -200,7 +200,7 @@ impl Face {
             Op::SessionResume(resume) => resume.on_disconnect,
             _ => return,
         };
-        if said == OnDisconnect::Finish {
+        if said != OnDisconnect::Cancel {
             self.wish = said;
         }
     }

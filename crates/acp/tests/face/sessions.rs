@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, ErrorCode, Event, FoundBy, Holder, OnDisconnect, Op, Recency, Replay, SessionChanged,
-    SessionNew, SessionResume, Start, Summary, TurnOutcome, WireError,
+    Accepted, AttachMode, ErrorCode, Event, FoundBy, Holder, OnDisconnect, Op, Recency, Replay,
+    SessionChanged, SessionNew, SessionResume, Start, Summary, TurnOutcome, WireError,
 };
 
 use crate::harness::{
@@ -143,6 +143,7 @@ async fn a_load_attaches_with_the_clients_cwd_and_asks_for_everything() {
         found_by: FoundBy::Id,
         accept: Vec::new(),
         replay: Replay::All,
+        mode: AttachMode::Control,
         answers: vec![
             sessiond_protocol::RequestKind::Permission,
             sessiond_protocol::RequestKind::Terminal,

@@ -1,7 +1,8 @@
 //! Commands about one session, through the waist.
 
 use sessiond_protocol::{
-    Accepted, FoundBy, OnDisconnect, Op, Replay, SessionId, SessionResume, SessionView, WireError,
+    Accepted, AttachMode, FoundBy, OnDisconnect, Op, Replay, SessionId, SessionResume, SessionView,
+    WireError,
 };
 
 use crate::failure::Failure;
@@ -31,6 +32,7 @@ pub(super) fn submit_by(
             found_by,
             accept: setup.accept(),
             replay: Replay::None,
+            mode: AttachMode::Control,
             answers: Vec::new(),
             on_disconnect: OnDisconnect::Cancel,
         });

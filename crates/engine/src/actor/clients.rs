@@ -1,12 +1,17 @@
 //! Clients of a session: attach with replay, submissions, answers, and their going.
 
-use sessiond_protocol::{Accepted, ErrorCode, EventFrame, Replay, Verdict, WireError};
+use sessiond_log::Generation;
+use sessiond_protocol::{
+    Accepted, AttachMode, ErrorCode, EventFrame, Loaded, Op, Replay, SessionOpened, SubmissionId,
+    Verdict, WireError,
+};
 
-use super::{Actor, Attach, Command, not_open};
+use super::{Actor, Attach, Command, not_open, refusal};
 use crate::{
     audit::{Action, Decision},
-    core::{Cause, Input},
+    core::{Cause, ConnId, Input},
     drift::Arrival,
+    outlet::Outlet,
     past::Past,
 };
 
@@ -14,8 +19,13 @@ impl Actor {
     pub(super) async fn command(&mut self, command: Command) {
         match command {
             Command::Attach(attach) => self.attach(attach).await,
+            Command::Submit {
+                outlet,
+                id,
+                op: Op::SessionDetach {},
+            } if self.is_attached(outlet.conn) => self.detach(&outlet, id).await,
             Command::Submit { outlet, id, op } => {
-                if self.clients.contains_key(&outlet.conn) {
+                if self.is_attached(outlet.conn) {
                     let cause = Cause {
                         conn: outlet.conn,
                         id,
@@ -43,15 +53,96 @@ impl Actor {
                 let _gone = borrower.send(self.parts.lease.clone());
             }
             Command::Disconnect(conn) => {
-                self.clients.remove(&conn);
+                self.forget(conn);
                 self.input(Input::Disconnected { conn });
             }
         }
     }
 
+    fn is_attached(&self, conn: ConnId) -> bool {
+        self.clients.contains_key(&conn) || self.viewers.contains_key(&conn)
+    }
+
+    fn forget(&mut self, conn: ConnId) {
+        self.clients.remove(&conn);
+        if let Some(feed) = self.viewers.remove(&conn) {
+            feed.stop();
+        }
+    }
+
+    /// A client leaves and its connection stays. It gets the receipts that it is owed before.
+    async fn detach(&mut self, outlet: &Outlet, id: SubmissionId) {
+        self.settle().await;
+        let conn = outlet.conn;
+        self.input(Input::Disconnected { conn });
+        self.settle().await;
+        self.forget(conn);
+        for request in outlet.asked_for(self.parts.session) {
+            outlet.request_closed(self.parts.session, request);
+        }
+        outlet.verdict(id, Verdict::Accepted(Accepted::Done {}));
+    }
+
+    /// The session begins: its header is the first record.
+    pub(crate) fn create(&mut self, attach: Attach, header: SessionOpened) {
+        let conn = attach.outlet.conn;
+        self.clients.insert(conn, attach.outlet);
+        let (answers, on_disconnect) = (attach.answers, attach.on_disconnect);
+        self.input(Input::Attached {
+            conn,
+            answers,
+            on_disconnect,
+        });
+        let cause = Cause {
+            conn,
+            id: attach.id,
+        };
+        self.input(Input::Created {
+            cause,
+            header: Box::new(header),
+        });
+    }
+
+    /// The session was opened for this client.
+    pub(crate) async fn attach_first(
+        &mut self,
+        attach: Attach,
+        (arrival, read): (Arrival, Generation),
+    ) {
+        if attach.mode == AttachMode::View {
+            self.attach_first_viewer(attach, (arrival, read)).await;
+            self.stopping |= self.core.is_abandoned();
+            return;
+        }
+        // That it may control the session was decided with its lease.
+        let shown = self.show(&attach).await;
+        // From the lookup to here the log was held at what was read, or the resume is off.
+        let confirmed = self.parts.lease.confirm(&read);
+        let admitted = shown.and(confirmed.map_err(|e| refusal(self.parts.session, &e)));
+        if admitted.is_err() {
+            let decision = Decision::on(self.parts.session, Action::Attach, &admitted);
+            decision.written(&self.parts.store).await;
+        }
+        if admitted.is_ok() {
+            let loaded = Some(self.loaded);
+            self.arrived(arrival, loaded);
+        }
+        self.admit(attach, admitted);
+        self.stopping = self.core.is_abandoned();
+    }
+
+    /// A client has come to the session as it stands in the log.
+    pub(super) fn arrived(&mut self, arrival: Arrival, loaded: Option<Loaded>) {
+        let arrival = Box::new(arrival);
+        self.input(Input::Resumed { arrival, loaded });
+    }
+
     /// Shows a client what was, then what is, and lets it control the session from then on: in one
     /// order, without a gap and without a duplicate (SQEQ-6).
     pub(super) async fn attach(&mut self, attach: Attach) {
+        if attach.mode == AttachMode::View {
+            return self.attach_viewer(attach).await;
+        }
         let shown = self.show(&attach).await;
         let decision = Decision::on(self.parts.session, Action::Attach, &shown);
         decision.written(&self.parts.store).await;
@@ -74,6 +165,10 @@ impl Actor {
             });
             return Err(error);
         }
+        if let Some(feed) = self.viewers.get(&attach.outlet.conn) {
+            // Who looked on until now says itself after which event to go on.
+            feed.stop();
+        }
         self.settle().await;
         if self.core.is_closed() {
             let message = "the session is being closed; try again";
@@ -88,6 +183,7 @@ impl Actor {
             return Self::reject(&attach.outlet, attach.id, error);
         }
         let conn = attach.outlet.conn;
+        self.forget(conn);
         let view = Accepted::Session(Box::new(self.core.view()));
         attach.outlet.verdict(attach.id, Verdict::Accepted(view));
         self.clients.insert(conn, attach.outlet);
@@ -100,7 +196,7 @@ impl Actor {
     }
 
     /// Waits until all that was recorded is in the log and all that hung on it is released.
-    async fn settle(&mut self) {
+    pub(super) async fn settle(&mut self) {
         while !self.held.is_empty() && !self.stopping {
             let acknowledged = super::front_ticket(&mut self.held).await;
             self.acknowledged(acknowledged).await;
@@ -108,17 +204,15 @@ impl Actor {
     }
 
     async fn replay(&mut self, attach: &Attach) -> Result<(), WireError> {
-        let after = match attach.replay {
-            Replay::None => return Ok(()),
-            Replay::All => self.core.before_base(),
-            Replay::After(cursor) => cursor,
-        };
-        let session = self.parts.session;
-        if after > self.core.cursor() {
-            let message = format!("the newest event has cursor {}", self.core.cursor());
-            return Err(WireError::new(ErrorCode::Invalid, message).about(session));
+        let (after, upto) = (self.replay_after(attach.replay)?, self.core.cursor());
+        if attach.replay == Replay::None {
+            for frame in self.core.in_flight() {
+                push(attach, frame).await;
+            }
+            return Ok(());
         }
-        let mut past = Past::read(session, self.parts.lease.clone(), after);
+        let lease = self.parts.lease.clone();
+        let mut past = Past::read(self.parts.session, lease, (after, upto));
         while let Some(frames) = past.next().await {
             for frame in frames {
                 push(attach, frame).await;
@@ -133,6 +227,10 @@ impl Actor {
 
     /// Sends an event to every client of the session.
     pub(super) fn deliver(&self, frame: EventFrame) {
+        let newest = self.core.cursor();
+        for feed in self.viewers.values() {
+            feed.push(frame.clone(), newest);
+        }
         let mut clients = self.clients.values();
         let Some(last) = clients.next() else { return };
         clients.for_each(|client| client.event(frame.clone()));

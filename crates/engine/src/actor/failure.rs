@@ -99,7 +99,7 @@ impl Actor {
         let stands = (self.parts.persistence, epoch, standing);
         let fresh = Core::new(self.parts.session, cwd, info, stands);
         let old = std::mem::replace(&mut self.core, fresh);
-        self.core.take_controller_from(old);
+        self.core.take_clients_from(old);
         let arrival = Arrival::recovery(self.parts.surroundings.clone());
         self.arrived(arrival, Some(recovered.loaded));
         if self.core.is_abandoned() {

@@ -50,7 +50,8 @@ impl Actor {
     }
 
     pub(super) fn with(&self, conn: ConnId, then: impl FnOnce(&Outlet)) {
-        if let Some(client) = self.clients.get(&conn) {
+        let viewer = self.viewers.get(&conn).map(|feed| feed.outlet());
+        if let Some(client) = self.clients.get(&conn).or(viewer) {
             then(client);
         }
     }

@@ -1,15 +1,21 @@
 //! Requests: policy first, then the controlling client, then the fall-back. An answer counts only
 //! if it fits the open request (WIRE-8).
 
+use std::time::Duration;
+
 use sessiond_protocol::{
     Event, Grant, GrantEffect, ItemId, Marker, ModePolicy, Outcome, Permission, PermissionKind,
     RequestBody, RequestFrame, RequestId, RequestKind, TerminalOp, TurnId,
 };
 
 use super::{
-    ConnId, Effect, Stepping, Token,
+    ConnId, Core, Effect, Stepping, Token,
     binding::{Binding, Refusal},
 };
+
+/// How long a question waits for somebody to control the session: who leaves a turn to itself in
+/// the evening finds its question in the morning, and nothing waits for ever.
+pub(super) const UNATTENDED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -17,12 +23,21 @@ pub(super) struct Ask {
     token: Token,
     body: RequestBody,
     item: Option<ItemId>,
-    /// The connection that was asked.
-    conn: ConnId,
+    /// The connection that was asked; none while the question waits for the next controller.
+    conn: Option<ConnId>,
+    /// When it waits no longer.
+    until: Option<Duration>,
     /// Digest of all that an answer is bound to.
     digest: String,
     /// How many answers were refused.
     refused: u64,
+}
+
+impl Core {
+    /// When the first question is given up that waits for a controller.
+    pub(super) fn questions_end(&self) -> Option<Duration> {
+        self.asks.values().filter_map(|ask| ask.until).min()
+    }
 }
 
 impl Stepping<'_> {
@@ -30,7 +45,8 @@ impl Stepping<'_> {
         if let Some(outcome) = self.settled_without_asking(&body) {
             return self.push(Effect::Reply(token, outcome));
         }
-        let (Some(turn), Some(conn)) = (self.turn_id(), self.controller_conn()) else {
+        let conn = self.controller_conn();
+        let Some(turn) = self.turn_id() else {
             return self.push(Effect::Reply(token, fallback(body.kind())));
         };
         self.end_message(super::stream::MessageEnd::Whole);
@@ -58,12 +74,15 @@ impl Stepping<'_> {
             body: body.clone(),
             digest: digest.clone(),
         };
-        self.push(Effect::Request(conn, frame));
+        if let Some(conn) = conn {
+            self.push(Effect::Request(conn, frame));
+        }
         let ask = Ask {
             token,
             body,
             item,
             conn,
+            until: conn.is_none().then(|| self.now.elapsed + UNATTENDED),
             digest,
             refused: 0,
         };
@@ -72,14 +91,14 @@ impl Stepping<'_> {
 
     fn binding<'a>(
         &self,
-        (connection, request): (ConnId, RequestId),
+        (connection, request): (Option<ConnId>, RequestId),
         (turn, item): (TurnId, Option<ItemId>),
         payload: &'a RequestBody,
     ) -> Binding<'a> {
         Binding {
             session: self.core.session,
             incarnation: self.core.incarnation,
-            connection: connection.0,
+            connection: connection.map(|conn| conn.0),
             request,
             turn,
             item,
@@ -111,6 +130,60 @@ impl Stepping<'_> {
         }
     }
 
+    /// The controller went and left the turn to itself: its questions wait for the next one. What is
+    /// no question may be done already, by a client that cannot say so any more.
+    pub(super) fn leave_asks(&mut self) {
+        let until = self.now.elapsed + UNATTENDED;
+        for request in self.core.open_requests() {
+            let Some(mut ask) = self.core.asks.remove(&request) else {
+                continue;
+            };
+            if is_question(ask.body.kind()) {
+                (ask.conn, ask.until) = (None, Some(until));
+                self.core.asks.insert(request, ask);
+            } else {
+                let outcome = match &ask.body {
+                    RequestBody::FsRead { .. } => Outcome::Unanswered,
+                    _ => Outcome::Failed {
+                        message: "the client went before it answered".into(),
+                    },
+                };
+                self.settle(request, ask, outcome);
+            }
+        }
+    }
+
+    /// Asks the new controller what waits for an answer, under new ids: an answer to the old one
+    /// would be bound to a client that is gone (WIRE-8).
+    pub(super) fn ask_again(&mut self) {
+        for request in self.core.open_requests() {
+            let waits = |ask: &Ask| ask.conn.is_none();
+            if !self.core.asks.get(&request).is_some_and(waits) {
+                continue;
+            }
+            let Some(ask) = self.core.asks.remove(&request) else {
+                continue;
+            };
+            self.close_ask(request, &ask, Outcome::Cancelled);
+            self.asked(ask.item, ask.body, ask.token);
+        }
+    }
+
+    /// Settles what has waited too long for a controller.
+    pub(super) fn give_up_questions(&mut self) {
+        let now = self.now.elapsed;
+        for request in self.core.open_requests() {
+            let is_over = |ask: &Ask| ask.until.is_some_and(|until| until <= now);
+            if !self.core.asks.get(&request).is_some_and(is_over) {
+                continue;
+            }
+            if let Some(ask) = self.core.asks.remove(&request) {
+                let outcome = fallback(ask.body.kind());
+                self.settle(request, ask, outcome);
+            }
+        }
+    }
+
     fn settled_without_asking(&self, body: &RequestBody) -> Option<Outcome> {
         if self.is_cancelling() && !body.is_cleanup() {
             return Some(Outcome::Cancelled);
@@ -120,13 +193,7 @@ impl Stepping<'_> {
         {
             return Some(outcome);
         }
-        let answered = |kind| {
-            self.core
-                .controller
-                .as_ref()
-                .is_some_and(|client| client.answers.contains(&kind))
-        };
-        (!answered(body.kind())).then(|| fallback(body.kind()))
+        (!self.core.answers(body.kind())).then(|| fallback(body.kind()))
     }
 
     /// Policy = mode + grants. A grant that refuses beats the mode, a mode that refuses beats a
@@ -160,7 +227,7 @@ impl Stepping<'_> {
         let ask = self.core.asks.get_mut(&request);
         let refusal = match &ask {
             None => Some(Refusal::Late),
-            Some(ask) if ask.conn != conn => Some(Refusal::Foreign),
+            Some(ask) if ask.conn != Some(conn) => Some(Refusal::Foreign),
             Some(ask) if ask.digest != given_digest => Some(Refusal::Altered),
             Some(ask) if !fits(&ask.body, &outcome) => Some(Refusal::Misfit),
             Some(_) => None,
@@ -199,7 +266,9 @@ impl Stepping<'_> {
             };
             self.record(self.turn_id(), ask.item, closed);
         }
-        self.push(Effect::RequestClosed(ask.conn, request));
+        if let Some(conn) = ask.conn {
+            self.push(Effect::RequestClosed(conn, request));
+        }
     }
 
     /// Closes what is open because nobody will answer it any more.
@@ -211,6 +280,11 @@ impl Stepping<'_> {
             self.settle(request, ask, Outcome::Cancelled);
         }
     }
+}
+
+/// Whether a request asks somebody, not something to be done: it can wait, and be asked again.
+pub(super) fn is_question(kind: RequestKind) -> bool {
+    matches!(kind, RequestKind::Permission | RequestKind::Elicitation)
 }
 
 /// What an agent hears where no client answers a kind (contract.md).

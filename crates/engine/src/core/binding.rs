@@ -12,7 +12,8 @@ pub(super) struct Binding<'a> {
     pub(super) session: SessionId,
     /// The session's, its lease epoch.
     pub(super) incarnation: u64,
-    pub(super) connection: u64,
+    /// None while nobody is there to be asked: no answer fits then.
+    pub(super) connection: Option<u64>,
     pub(super) request: RequestId,
     pub(super) turn: TurnId,
     /// The tool call.

@@ -63,6 +63,10 @@ pub(crate) enum Input {
         answers: Vec<RequestKind>,
         on_disconnect: OnDisconnect,
     },
+    /// A client looks on.
+    Viewed {
+        conn: ConnId,
+    },
     Submitted {
         cause: Cause,
         op: Op,

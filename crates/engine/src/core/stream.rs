@@ -106,6 +106,15 @@ impl Growing {
         }
     }
 
+    /// All of the text, of a message.
+    pub(super) fn all(&self) -> Event {
+        Event::ItemDelta {
+            stream: stream_of(self.kind),
+            offset: 0,
+            text: self.text.clone(),
+        }
+    }
+
     /// What an attaching client lacks after the durable events.
     pub(super) fn unstored(&self) -> Option<Event> {
         let text = self
@@ -339,14 +348,13 @@ impl Stepping<'_> {
 pub(super) fn ephemeral(
     session: sessiond_protocol::SessionId,
     turn: sessiond_protocol::TurnId,
-    item: ItemId,
+    item: Option<ItemId>,
     event: Event,
 ) -> EventFrame {
-    let (turn, item) = (Some(turn), Some(item));
     EventFrame {
         session,
         cursor: None,
-        turn,
+        turn: Some(turn),
         item,
         cause: None,
         at: None,

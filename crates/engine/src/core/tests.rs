@@ -5,6 +5,7 @@ mod attest;
 mod bench;
 mod busy;
 mod checkpoint;
+mod clients;
 mod fixture;
 mod fork;
 mod keys;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Content, Event, EventFrame, Item, ItemKind, Keyed, Queued, SessionId, Stop, SubmissionId,
-    Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome, Usage, WaitingTurn, WireError,
-    prompt_item,
+    Content, Event, EventFrame, Item, ItemKind, Keyed, Queued, SessionId, Standing, Stop, Stream,
+    SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome, Usage,
+    WaitingTurn, WireError, prompt_item,
 };
 
 use super::{
@@ -71,11 +71,56 @@ impl ActiveTurn {
         for growing in self.message.iter().chain(&self.outputs) {
             if growing.kind != ItemKind::ToolCall {
                 let started = text_started(growing.kind);
-                snapshot.push(ephemeral(session, self.id, growing.item, started));
+                snapshot.push(ephemeral(session, self.id, Some(growing.item), started));
             }
             if let Some(delta) = growing.unstored() {
-                snapshot.push(ephemeral(session, self.id, growing.item, delta));
+                snapshot.push(ephemeral(session, self.id, Some(growing.item), delta));
             }
+        }
+    }
+}
+
+impl ActiveTurn {
+    /// All that is in flight, for a client that was not shown how it began: calls, text, questions.
+    pub(super) fn in_flight(
+        &self,
+        session: SessionId,
+        standing: &Standing,
+        in_flight: &mut Vec<EventFrame>,
+    ) {
+        for open in &standing.open {
+            let Item::ToolCall(call) = &open.item else {
+                continue;
+            };
+            let item = Item::ToolCall(call.clone());
+            let started = Event::ItemStarted { item };
+            in_flight.push(ephemeral(session, self.id, Some(open.id), started));
+            if !open.output.is_empty() {
+                let printed = Event::ItemDelta {
+                    stream: Stream::Output,
+                    offset: 0,
+                    text: open.output.clone(),
+                };
+                in_flight.push(ephemeral(session, self.id, Some(open.id), printed));
+            }
+        }
+        for output in &self.outputs {
+            let delta = output.unstored();
+            in_flight
+                .extend(delta.map(|delta| ephemeral(session, self.id, Some(output.item), delta)));
+        }
+        if let Some(message) = &self.message {
+            let said = [text_started(message.kind), message.all()];
+            in_flight
+                .extend(said.map(|event| ephemeral(session, self.id, Some(message.item), event)));
+        }
+        for open in &standing.requests {
+            let opened = Event::RequestOpened {
+                request: open.id,
+                body: open.body.clone(),
+                digest: open.digest.clone(),
+            };
+            in_flight.push(ephemeral(session, self.id, open.item, opened));
         }
     }
 }

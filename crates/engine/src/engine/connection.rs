@@ -4,8 +4,8 @@ use std::{collections::HashSet, path::Path, sync::Arc};
 
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, Answer, ClientFrame, ErrorCode, Hello, Limits, Op, Party, ServerFrame, SessionId,
-    Submission, SubmissionId, VERSION, Verdict, Welcome, WireError,
+    Accepted, Answer, AttachMode, ClientFrame, ErrorCode, Hello, Limits, Op, Party, ServerFrame,
+    SessionId, Submission, SubmissionId, VERSION, Verdict, Welcome, WireError,
 };
 use sessiond_wire::ServerEnd;
 use tokio::sync::mpsc::error::TrySendError;
@@ -115,6 +115,7 @@ impl Serving {
             outlet: self.outlet.clone(),
             id,
             replay: sessiond_protocol::Replay::None,
+            mode: AttachMode::Control,
             answers: new.answers,
             on_disconnect: new.on_disconnect,
             found_by: sessiond_protocol::FoundBy::default(),
@@ -145,6 +146,7 @@ impl Serving {
             outlet: self.outlet.clone(),
             id,
             replay: resume.replay,
+            mode: resume.mode,
             answers: resume.answers,
             on_disconnect: resume.on_disconnect,
             found_by: resume.found_by,

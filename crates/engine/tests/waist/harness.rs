@@ -17,11 +17,12 @@ use sessiond_engine::{
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, AgentId, AgentInfo, Answer, ClientFrame, Content, Event, EventFrame, FoundBy, Hello,
-    IfBusy, Item, Mode, ModePolicy, OnDisconnect, Op, Outcome, Party, Permission, PermissionKind,
-    PermissionOption, PersistenceState, Replay, RequestBody, RequestFrame, RequestKind,
-    ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission, SubmissionId, ToolCall,
-    ToolContent, ToolStatus, TurnId, TurnOutcome, Verdict, WireError, Workspace,
+    Accepted, AgentId, AgentInfo, Answer, AttachMode, ClientFrame, Content, Cursor, ErrorCode,
+    Event, EventFrame, FoundBy, Hello, IfBusy, Item, Mode, ModePolicy, OnDisconnect, Op, Outcome,
+    Party, Permission, PermissionKind, PermissionOption, PersistenceState, Replay, RequestBody,
+    RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission,
+    SubmissionId, ToolCall, ToolContent, ToolStatus, TurnId, TurnOutcome, Verdict, WireError,
+    Workspace,
 };
 use sessiond_wire::Connection;
 
@@ -210,6 +211,30 @@ pub(crate) fn engine_in(store: Store, environment: Arc<dyn Environment>) -> Engi
     })
 }
 
+/// A turn with these words.
+pub(crate) fn prompt(words: &str, if_busy: IfBusy) -> Op {
+    let (input, idempotency_key) = (vec![Content::text(words)], None);
+    Op::TurnStart {
+        input,
+        if_busy,
+        idempotency_key,
+    }
+}
+
+/// Why something was refused.
+pub(crate) fn code(verdict: Verdict) -> ErrorCode {
+    match verdict {
+        Verdict::Error(error) => error.code,
+        Verdict::Accepted(accepted) => panic!("accepted: {accepted:?}"),
+    }
+}
+
+/// The durable ones among events.
+pub(crate) fn durable(events: &[EventFrame]) -> Vec<EventFrame> {
+    let is_durable = |frame: &&EventFrame| frame.cursor.is_some();
+    events.iter().filter(is_durable).cloned().collect()
+}
+
 /// A client of the waist.
 pub(crate) struct Client {
     connection: Connection,
@@ -314,6 +339,10 @@ impl Client {
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Cancel,
         };
+        self.create(new).await
+    }
+
+    pub(crate) async fn create(&mut self, new: SessionNew) -> SessionId {
         match self.submit(None, Op::SessionNew(new)).await {
             Verdict::Accepted(Accepted::Session(view)) => view.session,
             other => panic!("{other:?}"),
@@ -321,12 +350,22 @@ impl Client {
     }
 
     pub(crate) async fn resume(&mut self, session: SessionId, replay: Replay) -> Verdict {
+        self.attach(session, replay, AttachMode::Control).await
+    }
+
+    pub(crate) async fn attach(
+        &mut self,
+        session: SessionId,
+        replay: Replay,
+        mode: AttachMode,
+    ) -> Verdict {
         let resume = SessionResume {
             session,
             cwd: None,
             found_by: FoundBy::Id,
             accept: Vec::new(),
             replay,
+            mode,
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Cancel,
         };
@@ -344,6 +383,28 @@ impl Client {
             Verdict::Accepted(Accepted::Turn { turn }) => turn,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Waits for a durable event.
+    pub(crate) async fn until(&mut self, cursor: Cursor) {
+        let is_it = |frame: &EventFrame| frame.cursor == Some(cursor);
+        while !self.events.iter().any(is_it) {
+            self.next().await;
+        }
+    }
+
+    /// The newest durable event so far.
+    pub(crate) fn newest(&self) -> Cursor {
+        let cursors = self.events.iter().filter_map(|frame| frame.cursor);
+        cursors.max().unwrap_or(Cursor::START)
+    }
+
+    /// Adds to the active turn.
+    pub(crate) async fn steer(&mut self, session: SessionId, text: &str) {
+        let (input, turn) = (vec![Content::text(text)], None);
+        let steer = Op::TurnSteer { input, turn };
+        let verdict = self.submit(Some(session), steer).await;
+        assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
     }
 
     /// Waits for the end of a turn.

@@ -11,9 +11,9 @@ use sessiond_log::{
     fs::{Fault, FaultFs, MemoryFs, Repeat},
 };
 use sessiond_protocol::{
-    Accepted, Attestation, ContextStart, Cursor, DriftClass, ErrorCode, Event, EventFrame, FoundBy,
-    Marker, OnDisconnect, Op, Replay, RequestKind, ResumePath, SessionId, SessionResume,
-    TurnOutcome, Verdict, WireError, Workspace,
+    Accepted, AttachMode, Attestation, ContextStart, Cursor, DriftClass, ErrorCode, Event,
+    EventFrame, FoundBy, Marker, OnDisconnect, Op, Replay, RequestKind, ResumePath, SessionId,
+    SessionResume, TurnOutcome, Verdict, WireError, Workspace,
 };
 
 use crate::harness::{Client, engine_in};
@@ -57,6 +57,7 @@ fn resume(session: SessionId, cwd: Option<&str>, accept: &[DriftClass]) -> Sessi
         found_by: FoundBy::Title,
         accept: accept.to_vec(),
         replay: Replay::None,
+        mode: AttachMode::Control,
         answers: vec![RequestKind::Permission],
         on_disconnect: OnDisconnect::Cancel,
     }

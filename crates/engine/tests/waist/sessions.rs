@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path};
 
-use crate::harness::{Client, DEADLINE, engine};
+use crate::harness::{Client, DEADLINE, code, durable, engine};
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, Event, EventFrame, Op, Outcome, Queued, Replay, SessionId,
-    SessionList, TurnOutcome, Verdict, limits,
+    Accepted, Cursor, ErrorCode, Event, Op, Outcome, Queued, Replay, SessionId, SessionList,
+    TurnOutcome, Verdict, limits,
 };
 
 /// Every file below a folder with its content.
@@ -25,21 +25,6 @@ fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
     }
     files.sort();
     files
-}
-
-fn durable(events: &[EventFrame]) -> Vec<EventFrame> {
-    events
-        .iter()
-        .filter(|frame| frame.cursor.is_some())
-        .cloned()
-        .collect()
-}
-
-fn code(verdict: Verdict) -> ErrorCode {
-    match verdict {
-        Verdict::Error(error) => error.code,
-        Verdict::Accepted(accepted) => panic!("accepted: {accepted:?}"),
-    }
 }
 
 /// LOG-1: one body, on memory and on disk.

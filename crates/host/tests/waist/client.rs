@@ -1,9 +1,9 @@
 //! A client of the waist.
 
 use sessiond_protocol::{
-    Accepted, ClientFrame, Content, Event, EventFrame, FoundBy, Hello, IfBusy, OnDisconnect, Op,
-    Party, Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume,
-    Submission, SubmissionId, TurnOutcome, VERSION, Verdict, WireError,
+    Accepted, AttachMode, ClientFrame, Content, Event, EventFrame, FoundBy, Hello, IfBusy,
+    OnDisconnect, Op, Party, Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew,
+    SessionResume, Submission, SubmissionId, TurnOutcome, VERSION, Verdict, WireError,
 };
 use sessiond_wire::Connection;
 
@@ -130,6 +130,7 @@ pub(crate) fn resume(session: SessionId) -> Op {
         found_by: FoundBy::Id,
         accept: Vec::new(),
         replay: Replay::All,
+        mode: AttachMode::Control,
         answers: vec![RequestKind::Permission],
         on_disconnect: OnDisconnect::Finish,
     })

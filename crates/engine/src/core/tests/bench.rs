@@ -300,8 +300,12 @@ impl Bench {
     }
 
     pub(super) fn submit(&mut self, id: &str, op: Op) -> Vec<String> {
+        self.submit_from(CLIENT, id, op)
+    }
+
+    pub(super) fn submit_from(&mut self, conn: ConnId, id: &str, op: Op) -> Vec<String> {
         let cause = Cause {
-            conn: CLIENT,
+            conn,
             id: id.to_owned().try_into().unwrap(),
         };
         self.take(Input::Submitted { cause, op })
