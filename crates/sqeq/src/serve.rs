@@ -19,9 +19,10 @@ use crate::validate::refusal;
 /// and stop what fills it. Each makes at most one frame.
 const LINES_WHILE_FULL: u32 = 16;
 
-/// How long what was submitted before the end may take to get its receipt: mostly one fsync. More
-/// would keep a process whose client has gone (WIRE-13).
-const RECEIPTS: Duration = Duration::from_secs(1);
+/// How long what was submitted before the end may take to get its receipt: mostly one fsync, for a
+/// close the grace of a turn that is cancelled too. More would keep a process whose client has gone
+/// (WIRE-13).
+const RECEIPTS: Duration = Duration::from_millis(1500);
 
 /// How a connection ended well: the client said `bye`, or is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
