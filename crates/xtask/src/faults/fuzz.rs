@@ -1,4 +1,5 @@
-//! Coverage-guided fuzzing of the log's reader, with libFuzzer on the stable compiler.
+//! Coverage-guided fuzzing of the log's reader and of the native face, with libFuzzer on the stable
+//! compiler.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -10,8 +11,16 @@ use crate::error::{Error, Result};
 use crate::process;
 use crate::workspace::{Workspace, cargo};
 
-/// Programs of the workspace `fuzz/`.
-const TARGETS: [&str; 2] = ["recovery", "edits"];
+/// Programs of the workspace `fuzz/`, with how often each is run: in short, in full.
+const TARGETS: [(&str, u32, u32); 3] = [
+    ("recovery", 2_000, 30_000),
+    ("edits", 2_000, 30_000),
+    ("frames", 1_000, 60_000),
+];
+
+/// After this many seconds one run hangs. None takes more than a few milliseconds, but for those
+/// that wait for an agent that is told to stop, or for a receipt that does not come.
+const HANGS: u32 = 20;
 
 /// What puts libFuzzer's counters into the code, as `cargo fuzz` does on nightly.
 const COUNTERS: &str = "-Cpasses=sancov-module -Cdebug-assertions \
@@ -22,10 +31,6 @@ const COUNTERS: &str = "-Cpasses=sancov-module -Cdebug-assertions \
 
 /// Builds the targets and runs each; a row counts executions.
 pub(super) fn run(workspace: &Workspace, form: Form, table: &mut Table) -> Result<()> {
-    let runs = match form {
-        Form::Short => 2_000,
-        Form::Full => 30_000,
-    };
     let (host, target) = (host()?, workspace.target()?.join("fuzz"));
     let mut build = Command::new(cargo());
     build
@@ -35,13 +40,21 @@ pub(super) fn run(workspace: &Workspace, form: Form, table: &mut Table) -> Resul
         .current_dir(workspace.root().join("fuzz"))
         .env("RUSTFLAGS", COUNTERS);
     process::run(&mut build)?;
-    for name in TARGETS {
+    for (name, few, many) in TARGETS {
+        let runs = match form {
+            Form::Short => few,
+            Form::Full => many,
+        };
         let mut fuzz = Command::new(target.join(&host).join("release").join(name));
         fuzz.arg(format!("-runs={runs}"))
+            .arg(format!("-timeout={HANGS}"))
             .args(["-seed=1", "-max_len=4096", "-print_final_stats=1"])
             // What fails is kept here, to be given to the program again.
             .arg(format!("-artifact_prefix={}/", target.display()))
             .stderr(Stdio::piped());
+        if let Some(seeds) = seeds(workspace, name)? {
+            fuzz.arg(seeds);
+        }
         let text = process::line(&fuzz);
         eprintln!("$ {text}");
         let start = Instant::now();
@@ -67,6 +80,23 @@ pub(super) fn run(workspace: &Workspace, form: Form, table: &mut Table) -> Resul
         });
     }
     Ok(())
+}
+
+/// The argument that names the inputs to begin with: the files in `fuzz/seeds/NAME`, where there are
+/// any. As a folder the fuzzer would add to them.
+fn seeds(workspace: &Workspace, name: &str) -> Result<Option<String>> {
+    let folder = workspace.root().join("fuzz/seeds").join(name);
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let what = format!("reading {}", folder.display());
+    let entries = std::fs::read_dir(&folder).map_err(Error::io(what))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path().display().to_string()));
+    let paths: std::io::Result<Vec<_>> = paths.collect();
+    let mut paths = paths.map_err(Error::io("reading a folder"))?;
+    // In one order, so that a seed of the fuzzer gives one run.
+    paths.sort();
+    Ok(Some(format!("-seed_inputs={}", paths.join(","))))
 }
 
 /// The count in `stat::number_of_executed_units: N`.
