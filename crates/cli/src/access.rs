@@ -82,7 +82,7 @@ impl Local {
 pub(crate) fn on_disconnect(home: Home) -> OnDisconnect {
     match home {
         Home::Here => OnDisconnect::Cancel,
-        Home::Host => OnDisconnect::Finish,
+        Home::Host => OnDisconnect::Detach,
     }
 }
 

@@ -94,7 +94,7 @@ impl Terminal {
             replay: Replay::All,
             mode: AttachMode::Control,
             answers: vec![RequestKind::Permission],
-            on_disconnect: OnDisconnect::Finish,
+            on_disconnect: OnDisconnect::Detach,
         });
         let mut before = Vec::new();
         let accepted = self.waist.call(None, resume, |frame| before.push(frame));

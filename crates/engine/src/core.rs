@@ -9,6 +9,7 @@ mod clients;
 mod close;
 mod digest;
 mod keys;
+mod settings;
 mod step;
 mod stream;
 mod title;
@@ -19,14 +20,13 @@ mod tests;
 
 use std::{
     collections::{HashMap, HashSet},
-    path::Path,
     time::Duration,
 };
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Marker, Op, Persistence,
-    PersistenceState, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
-    SessionView, Standing, SubmissionId, TurnId, Verdict, WireError,
+    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Op, Persistence,
+    PersistenceState, Receipt, RequestId, RequestKind, SessionId, SessionOpened, SessionView,
+    Standing, SubmissionId, TurnId, Verdict, WireError,
 };
 
 pub(crate) use binding::Refusal;
@@ -376,11 +376,9 @@ impl Stepping<'_> {
         }
     }
 
+    /// Records what has to be recorded before all else.
     fn record_closings(&mut self) {
-        for mut frame in std::mem::take(&mut self.core.closings) {
-            if let Event::TurnEnded(ended) = &mut frame.event {
-                ended.bookmark = self.core.standing.cursor.next();
-            }
+        for frame in std::mem::take(&mut self.core.closings) {
             self.append_now(frame);
         }
     }
@@ -394,7 +392,12 @@ impl Stepping<'_> {
         if frame.event.persistence(self.core.persistence) == Persistence::Synced {
             self.step.sync = Sync::Synced;
         }
-        frame.cursor = Some(self.core.standing.cursor.next());
+        let cursor = self.core.standing.cursor.next();
+        frame.cursor = Some(cursor);
+        if let Event::TurnEnded(ended) = &mut frame.event {
+            // Known only now: other records may have to come first.
+            ended.bookmark = cursor;
+        }
         frame.at = Some(self.now.at.clone());
         self.core.standing.apply(&frame);
         self.core.touched = true;
@@ -413,57 +416,6 @@ impl Stepping<'_> {
             .iter()
             .find(|waiting| waiting.id == turn);
         waiting.and_then(|waiting| waiting.cause.clone())
-    }
-
-    fn configure(&mut self, cause: &Cause, mode: String) {
-        if !self.core.info.modes.iter().any(|known| known.id == mode) {
-            let message = "the agent has no such mode; session.new and session.resume list them";
-            let error = WireError::new(ErrorCode::Invalid, message);
-            return self.reject(cause, error);
-        }
-        if self.core.standing.mode.as_ref() != Some(&mode) {
-            let (before, after) = (self.core.policy(), self.core.info.policy(Some(&mode)));
-            let change = SessionChanged {
-                mode: Some(mode),
-                ..Default::default()
-            };
-            self.record(None, None, Event::SessionChanged(change));
-            if before.is_looser_than(after) {
-                self.revoke();
-            }
-            // A tightened policy must not be lost with the power.
-            self.step.sync = Sync::Synced;
-        }
-        self.accept(cause, Accepted::Done {});
-    }
-
-    /// This run goes on where it works; the next one begins there.
-    fn relocate(&mut self, cause: &Cause, cwd: String) {
-        if !Path::new(&cwd).is_absolute() {
-            let error = WireError::new(ErrorCode::Invalid, "`cwd` must be an absolute path");
-            return self.reject(cause, error);
-        }
-        let header = self.core.standing.header.as_ref();
-        if header.is_none_or(|header| header.cwd != cwd) {
-            let change = SessionChanged {
-                cwd: Some(cwd),
-                ..Default::default()
-            };
-            self.record(None, None, Event::SessionChanged(change));
-            self.step.sync = Sync::Synced;
-        }
-        self.accept(cause, Accepted::Done {});
-    }
-
-    /// The agent is opened anew by the next turn, with nothing to remember (RESUME-1).
-    fn clear(&mut self, cause: &Cause) {
-        if self.core.turn.is_some() || !self.core.standing.waiting.is_empty() {
-            let message = "a turn is running; interrupt it, then clear";
-            return self.reject(cause, WireError::new(ErrorCode::Busy, message));
-        }
-        self.step.urgent.push(Urgent::DropAgent);
-        self.record(None, None, Event::Marker(Marker::Clear {}));
-        self.accept(cause, Accepted::Done {});
     }
 
     fn tick(&mut self) {

@@ -53,7 +53,9 @@ fn holder(home: &Home, session: &str) -> u32 {
 fn kill(pid: u32) {
     let pid_ = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid_, rustix::process::Signal::KILL).unwrap();
-    eventually("the process is gone", PATIENCE, || (!alive(pid)).then_some(()));
+    eventually("the process is gone", PATIENCE, || {
+        (!alive(pid)).then_some(())
+    });
 }
 
 fn is_end(frame: &Value) -> bool {
@@ -179,7 +181,9 @@ fn judge(victim: Victim, run: &Run, whole: &Normal) -> Result<(), String> {
     }
     // It may have ended before its end was told; else it is not said to be complete.
     if !lives && found.outcome == "completed" && (found != *whole || ran != 1) {
-        return Err(format!("complete, but {found:?}, and the tool ran {ran} times"));
+        return Err(format!(
+            "complete, but {found:?}, and the tool ran {ran} times"
+        ));
     }
     let verified = run.home.run(&["sessions", "verify"]);
     // A line on its way is no damage.

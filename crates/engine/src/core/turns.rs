@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Content, Event, EventFrame, Item, ItemKind, Keyed, Queued, SessionId, Standing, Stop, Stream,
-    SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome, Usage,
+    Content, Cursor, Event, EventFrame, Item, ItemKind, Keyed, Queued, SessionId, Standing, Stop,
+    Stream, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome, Usage,
     WaitingTurn, WireError, prompt_item,
 };
 
@@ -142,6 +142,8 @@ impl Stepping<'_> {
             steers: Vec::new(),
             used: None,
         });
+        // What that changes of the policy is part of what the turn runs with.
+        self.record_closings();
         let standing = &self.core.standing;
         let config = TurnConfig {
             agent: self.core.info.id.name.clone(),
@@ -310,7 +312,6 @@ impl Stepping<'_> {
         error: Option<WireError>,
     ) {
         let id = self.turn_id();
-        let bookmark = self.core.standing.cursor.next();
         self.record(
             id,
             None,
@@ -318,7 +319,8 @@ impl Stepping<'_> {
                 outcome,
                 stop,
                 usage,
-                bookmark,
+                // It is its own cursor, which it gets when it is appended.
+                bookmark: Cursor::START,
                 error,
             }),
         );
@@ -337,13 +339,13 @@ impl Stepping<'_> {
                 continue;
             }
             self.prompt(waiting.id, waiting.input);
-            let bookmark = self.core.standing.cursor.next();
             let (outcome, stop, usage, error) = (TurnOutcome::Cancelled, None, None, None);
             let ended = TurnEnded {
                 outcome,
                 stop,
                 usage,
-                bookmark,
+                // It is its own cursor, which it gets when it is appended.
+                bookmark: Cursor::START,
                 error,
             };
             self.record(Some(waiting.id), None, Event::TurnEnded(ended));

@@ -89,7 +89,10 @@ async fn attach(client: &mut Client, session: SessionId) {
     let resume = SessionResume {
         session,
         cwd: None,
+        found_by: Default::default(),
+        accept: Vec::new(),
         replay: Replay::None,
+        mode: Default::default(),
         answers: vec![RequestKind::Permission],
         on_disconnect: OnDisconnect::Finish,
     };

@@ -19,7 +19,10 @@ const STREAM: &str = "engine/src/core/stream.rs";
 const CORE: &str = "engine/src/core.rs";
 const CLOSE: &str = "engine/src/core/close.rs";
 const ASKS: &str = "engine/src/core/asks.rs";
+const SETTINGS: &str = "engine/src/core/settings.rs";
+const ATTEST: &str = "engine/src/core/attest.rs";
 const FOLD: &str = "protocol/src/standing.rs";
+const CLOSINGS: &str = "protocol/src/standing/closings.rs";
 
 /// All of them.
 pub(crate) const RULES: [&[Mutation]; 2] = [&turns::MUTATIONS, &records::MUTATIONS];

@@ -1,10 +1,10 @@
 //! What is recorded, closed, answered and remembered.
 
-use super::{ASKS, BUSY, CORE, FOLD, KEYS, STREAM, TURNS, broken};
+use super::{ASKS, ATTEST, BUSY, CLOSINGS, CORE, FOLD, KEYS, STREAM, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
-pub(super) const MUTATIONS: [Mutation; 38] = [
+pub(super) const MUTATIONS: [Mutation; 40] = [
     // Closed once
     broken(
         "open-calls-stay",
@@ -91,8 +91,8 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
         "closings-come-late",
         [
             CORE,
-            "if durable && !self.core.closings.is_empty() {",
-            "if durable && false {",
+            "        self.record_closings();\n        self.append_now(frame);",
+            "        self.append_now(frame);",
         ],
     ),
     broken(
@@ -107,8 +107,8 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
         "bookmark-of-before",
         [
             CORE,
-            "                ended.bookmark = self.core.standing.cursor.next();\n",
-            "                let _ = ended;\n",
+            "            ended.bookmark = cursor;\n",
+            "            ended.bookmark = self.core.standing.cursor;\n",
         ],
     ),
     broken(
@@ -130,7 +130,7 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
     broken(
         "closings-leave-requests",
         [
-            FOLD,
+            CLOSINGS,
             "for request in &self.requests {",
             "for request in self.requests.iter().take(0) {",
         ],
@@ -138,7 +138,7 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
     broken(
         "closings-leave-items",
         [
-            FOLD,
+            CLOSINGS,
             "for open in &self.open {",
             "for open in self.open.iter().take(0) {",
         ],
@@ -146,7 +146,7 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
     broken(
         "closings-leave-the-turn",
         [
-            FOLD,
+            CLOSINGS,
             "if let Some(turn) = self.active {",
             "if let Some(turn) = self.active.filter(|_| false) {",
         ],
@@ -154,7 +154,7 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
     broken(
         "outcome-is-known",
         [
-            FOLD,
+            CLOSINGS,
             "    call.status = ToolStatus::Unknown;\n",
             "    call.status = ToolStatus::Failed;\n",
         ],
@@ -182,6 +182,19 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
             STREAM,
             ".get(self.stored - self.dropped..)\n            .unwrap_or_default();\n        let stream",
             ".get(0..)\n            .unwrap_or_default();\n        let stream",
+        ],
+    ),
+    // Resumed elsewhere
+    broken(
+        "grants-go-elsewhere",
+        [ATTEST, "        core.standing.revoke();\n", ""],
+    ),
+    broken(
+        "mode-goes-elsewhere",
+        [
+            ATTEST,
+            "        core.standing.mode = Some(mode.clone());\n",
+            "",
         ],
     ),
     // Keys

@@ -1,6 +1,6 @@
 //! What input, interrupts and clients do to turns.
 
-use super::{BUSY, CLOSE, CORE, FOLD, TURNS, broken};
+use super::{BUSY, CLOSE, CORE, FOLD, SETTINGS, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
@@ -220,7 +220,7 @@ pub(super) const MUTATIONS: [Mutation; 29] = [
     broken(
         "clear-under-a-turn",
         [
-            CORE,
+            SETTINGS,
             "if self.core.turn.is_some() || !self.core.standing.waiting.is_empty() {",
             "if false {",
         ],

@@ -39,6 +39,17 @@ pub(super) enum Question {
     Release,
 }
 
+/// Where a client finds the session when it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Where it was.
+    Same,
+    /// At another root, which needs no acceptance.
+    Moved,
+    /// At another root, which the client has accepted.
+    Accepted,
+}
+
 /// How a process ends, and how many of the records that nobody waits for survive it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Death {
@@ -93,6 +104,7 @@ pub(super) enum Act {
         conn: u8,
         on_disconnect: OnDisconnect,
         answers: u8,
+        place: Place,
     },
     Disconnect(u8),
     /// So many milliseconds pass.
@@ -181,14 +193,24 @@ fn of_the_agent() -> impl Strategy<Value = Act> {
 
 fn of_the_world() -> impl Strategy<Value = Act> {
     let on_disconnect = prop_oneof![Just(OnDisconnect::Cancel), Just(OnDisconnect::Finish)];
+    let place = prop_oneof![
+        3 => Just(Place::Same),
+        1 => Just(Place::Moved),
+        1 => Just(Place::Accepted),
+    ];
     let death = prop_oneof![
         any::<u8>().prop_map(Death::Kill),
         any::<u8>().prop_map(Death::Power),
     ];
     prop_oneof![
-        5 => (0..3u8, on_disconnect, 0..3u8).prop_map(|(conn, on_disconnect, answers)| {
-            Act::Attach { conn, on_disconnect, answers }
-        }),
+        5 => (0..3u8, on_disconnect, 0..3u8, place).prop_map(
+            |(conn, on_disconnect, answers, place)| Act::Attach {
+                conn,
+                on_disconnect,
+                answers,
+                place,
+            }
+        ),
         2 => (0..3u8).prop_map(Act::Disconnect),
         8 => prop_oneof![0..50u16, 100..200u16, 1000..1100u16, 6000..6100u16].prop_map(Act::Pass),
         16 => (1..5u8).prop_map(Act::Acknowledge),

@@ -142,9 +142,14 @@ impl Books {
                 frame.event.kind()
             );
         }
+        // What a run attests, and what it revokes and leaves with that, comes first.
         let closes = matches!(
             frame.event,
-            Event::RequestClosed { .. } | Event::ItemEnded { .. } | Event::TurnEnded(_)
+            Event::RequestClosed { .. }
+                | Event::ItemEnded { .. }
+                | Event::TurnEnded(_)
+                | Event::SessionChanged(_)
+                | Event::Marker(Marker::Attest { .. } | Marker::Revoke {})
         );
         ensure!(
             closes || !self.stale,

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use sessiond_protocol::{Event, EventFrame, Marker, OnDisconnect, RequestKind, Standing};
+use sessiond_protocol::{
+    Drift, DriftClass, DriftField, Event, EventFrame, FoundBy, Loaded, Marker, OnDisconnect,
+    RequestKind, ResumePath, Standing, Surroundings,
+};
 
 use super::{
     Broken,
-    act::{Act, Death},
+    act::{Act, Death, Place},
     books::{Books, View},
     ensure,
     model::{Controller, Promise},
@@ -16,13 +19,14 @@ use crate::core::{
     ConnId, Core, INTERRUPT_GRACE, Input, REAP_LIMIT,
     tests::fixture::{info, session},
 };
+use crate::drift::Arrival;
 
 impl Rig {
     pub(super) fn attach(
         &mut self,
         conn: ConnId,
-        on_disconnect: OnDisconnect,
-        answers: u8,
+        (on_disconnect, answers): (OnDisconnect, u8),
+        place: Place,
     ) -> Result<(), Broken> {
         if self.core.controlled_by_other(conn) && !self.stopped {
             return Ok(());
@@ -32,6 +36,51 @@ impl Rig {
         if self.stopped {
             self.reopen()?;
         }
+        self.arrive(place)?;
+        self.attached(conn, on_disconnect, answers)
+    }
+
+    /// A client comes to a session that was there before; only to one that was just read it can
+    /// come elsewhere.
+    fn arrive(&mut self, place: Place) -> Result<(), Broken> {
+        let fresh = std::mem::take(&mut self.fresh);
+        let place = if fresh { place } else { Place::Same };
+        let class = (place == Place::Accepted).then_some(DriftClass::Roots);
+        let drift = Drift {
+            field: DriftField::Root,
+            class,
+            recorded: Some("/w".into()),
+            found: Some("/v".into()),
+        };
+        let arrival = Box::new(Arrival {
+            path: ResumePath::Id,
+            found_by: FoundBy::Id,
+            surroundings: Surroundings::default(),
+            drift: if place == Place::Same {
+                Vec::new()
+            } else {
+                vec![drift]
+            },
+        });
+        let loaded = fresh.then(Loaded::default);
+        let taken = self.take(Input::Resumed { arrival, loaded })?;
+        ensure!(taken.is_nothing(), "a load changes nothing (RESUME-3)");
+        self.attests = true;
+        if fresh {
+            self.closings = self.core.snapshot();
+        }
+        if place != Place::Same {
+            self.model.moved(place);
+        }
+        Ok(())
+    }
+
+    pub(super) fn attached(
+        &mut self,
+        conn: ConnId,
+        on_disconnect: OnDisconnect,
+        answers: u8,
+    ) -> Result<(), Broken> {
         let answers = match answers {
             0 => vec![RequestKind::Permission],
             1 => vec![
@@ -65,6 +114,10 @@ impl Rig {
         }
         let mut texts = self.books.texts();
         for frame in self.core.snapshot() {
+            // What a run revokes before it has recorded anything.
+            if matches!(frame.event, Event::Marker(_) | Event::SessionChanged(_)) {
+                continue;
+            }
             let item = frame.item.ok_or("what is in flight is of an item")?;
             match frame.event {
                 Event::ItemStarted { .. } => drop(texts.entry(item).or_default()),
@@ -189,6 +242,8 @@ impl Rig {
         self.books.died();
         self.shown = self.books.seen_by(View::Client);
         self.closings = self.core.snapshot();
+        self.attests = false;
+        self.fresh = true;
         self.model.reborn(&self.log);
         (self.written, self.synced) = (self.log.len(), self.log.len());
         self.held.clear();
@@ -214,7 +269,7 @@ impl Rig {
         self.acknowledge_all()?;
         self.late_comers_see_all()?;
         if self.stopped || self.model.controller.is_none() {
-            self.attach(SOMEBODY, OnDisconnect::Cancel, 0)?;
+            self.attach(SOMEBODY, (OnDisconnect::Cancel, 0), Place::Same)?;
         }
         self.submit(&Act::Close)?;
         self.acknowledge_all()?;

@@ -8,7 +8,7 @@ use sessiond_protocol::{
     RequestFrame, RequestId, RequestKind, SubmissionId, TurnId, TurnOutcome,
 };
 
-use super::{Broken, ensure};
+use super::{Broken, act::Place, ensure};
 use crate::core::{ConnId, Token};
 
 /// Who controls the session.
@@ -99,7 +99,7 @@ impl Model {
         log.iter().for_each(|frame| self.policy_of(frame));
     }
 
-    fn policy_of(&mut self, frame: &EventFrame) {
+    pub(super) fn policy_of(&mut self, frame: &EventFrame) {
         match &frame.event {
             Event::SessionOpened(header) => self.mode = header.mode.clone().unwrap_or_default(),
             Event::SessionChanged(change) => {
@@ -112,7 +112,23 @@ impl Model {
                 self.grants.push((grant.pattern.clone(), grant.effect));
                 self.policy += 1;
             }
+            Event::Marker(Marker::Revoke {}) => self.revoke(),
             _ => {}
+        }
+    }
+
+    fn revoke(&mut self) {
+        self.grants
+            .retain(|(_, effect)| *effect == GrantEffect::Deny);
+        self.policy += 1;
+    }
+
+    /// The session goes on at another root: what was allowed is asked about again, and a mode that
+    /// asks nobody does not carry over to where the client had to accept it (RESUME-8). At once.
+    pub(super) fn moved(&mut self, place: Place) {
+        self.revoke();
+        if place == Place::Accepted && self.mode == "auto" {
+            self.mode = "ask".into();
         }
     }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Event, EventFrame, ItemId, OnDisconnect, PersistenceState, RequestFrame, Standing,
-    SubmissionId, TurnId, TurnOutcome, Verdict,
+    Accepted, Event, EventFrame, ItemId, Marker, OnDisconnect, PersistenceState, RequestFrame,
+    Standing, SubmissionId, TurnId, TurnOutcome, Verdict,
 };
 
 use super::{
@@ -74,6 +74,10 @@ pub(super) struct Rig {
     pub(super) calls: Vec<ItemId>,
     /// What a load shows of how a dead process left the session.
     pub(super) closings: Vec<EventFrame>,
+    /// Whether the next record is what the run attests.
+    pub(super) attests: bool,
+    /// Whether nobody has come since the log was read.
+    pub(super) fresh: bool,
     pub(super) incarnation: u64,
     /// After how many records a process came to its end.
     pub(super) deaths: Vec<usize>,
@@ -103,6 +107,8 @@ impl Rig {
             asked: Vec::new(),
             calls: Vec::new(),
             closings: Vec::new(),
+            attests: false,
+            fresh: false,
             incarnation: 1,
             deaths: Vec::new(),
         };
@@ -110,7 +116,7 @@ impl Rig {
             conn: SOMEBODY,
             id: rig.submission()?,
         };
-        rig.attach(SOMEBODY, OnDisconnect::Cancel, 0)?;
+        rig.attached(SOMEBODY, OnDisconnect::Cancel, 0)?;
         let header = Box::new(header());
         rig.take(Input::Created { cause, header })?;
         Ok(rig)
@@ -122,7 +128,8 @@ impl Rig {
                 conn,
                 on_disconnect,
                 answers,
-            } => self.attach(ConnId(conn.into()), on_disconnect, answers),
+                place,
+            } => self.attach(ConnId(conn.into()), (on_disconnect, answers), place),
             Act::Disconnect(conn) => self.disconnect(ConnId(conn.into())),
             Act::Pass(milliseconds) => self.pass(Duration::from_millis(milliseconds.into())),
             Act::Acknowledge(appends) => (0..appends).try_for_each(|_| self.acknowledge()),
@@ -217,8 +224,17 @@ impl Rig {
                 .collect::<Vec<_>>()
         );
         for frame in &step.append {
-            if self.books.is_stale() {
+            let attests = matches!(frame.event, Event::Marker(Marker::Attest { .. }));
+            ensure!(
+                attests == self.attests,
+                "a run attests before all else, once a client (RESUME-5)"
+            );
+            self.attests = false;
+            if attests {
+                self.model.policy_of(frame);
+            } else if !self.closings.is_empty() {
                 self.shown_closing(frame)?;
+                self.model.policy_of(frame);
             } else {
                 let waiting: BTreeSet<TurnId> = self.turns().1.into_iter().collect();
                 self.model.recorded(frame, (self.books.active, &waiting))?;
@@ -231,7 +247,6 @@ impl Rig {
 
     /// What a load showed is what is recorded first (RESUME-6).
     fn shown_closing(&mut self, frame: &EventFrame) -> Result<(), Broken> {
-        ensure!(!self.closings.is_empty(), "more is closed than was shown");
         let shown = self.closings.remove(0);
         let same = (shown.turn, shown.item, shown.event.kind())
             == (frame.turn, frame.item, frame.event.kind());
