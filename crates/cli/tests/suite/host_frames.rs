@@ -76,7 +76,11 @@ fn run(victim: Victim, limit: usize) -> Run {
     let mut first = face(&home);
     let session = first.new_session(&home, &json!({"on_disconnect": "detach"}));
     let start = json!({"type": "turn.start", "input": [{"type": "text", "text": TURN}]});
-    first.submit(Some(&session), &start);
+    let started = first.submit(Some(&session), &start);
+    // What is told of the session before is no frame of the turn.
+    first.until("the receipt", |frame| {
+        frame["type"] == "receipt" && frame["id"] == *started
+    });
     let (mut frames, mut told) = (0, false);
     while frames < limit && !told {
         let frame = first.until("a frame", |_| true);
