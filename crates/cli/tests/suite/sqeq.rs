@@ -130,7 +130,8 @@ fn the_turn_of_a_client_that_goes_is_cancelled_or_finished_as_it_said() {
             let home = Home::new();
             let mut client = Native::start(&home);
             let session = client.new_session(&home, &json!({"on_disconnect": wish}));
-            client.turn(&session, "/stream 30 10 50\nlast words");
+            // Longer than a process that only drains would stay.
+            client.turn(&session, "/stream 60 10 50\nlast words");
             client.event("item.delta");
             close(&mut client.server);
             let code = client.server.exit(PATIENCE).code();
