@@ -67,6 +67,14 @@ impl Local {
         self.0.as_ref().map(|(engine, _)| engine)
     }
 
+    /// Waits until a client asks this process to end. A host is another one.
+    pub(crate) async fn asked_to_end(&self) {
+        match self.engine() {
+            Some(engine) => engine.asked_to_end().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Waits for the sessions of this process whose clients have gone. With a host there is nothing
     /// to wait for.
     pub(crate) async fn end(self) {

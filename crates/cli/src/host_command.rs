@@ -12,7 +12,11 @@ use crate::output::say;
 use crate::setup::{Setup, drain};
 use crate::signals::Signals;
 
-/// Serves until a signal says to end, or nobody was there for long enough. Both are a good end.
+/// How long what still runs may take when the host ends. What is cut off then is shown as such.
+const WORK_LIMIT: Duration = Duration::from_secs(30);
+
+/// Serves until a signal or a client says to end, or nobody was there for long enough. All are a
+/// good end.
 pub(crate) fn run(setup: &Setup, args: &HostArgs) -> Result<(), Failure> {
     // What ends the terminal, or the session of the process that started it, does not end a host.
     // Who leads a process group already is in a session of its own, or was started by a shell.
@@ -33,8 +37,14 @@ pub(crate) fn run(setup: &Setup, args: &HostArgs) -> Result<(), Failure> {
             None => None,
         };
         host.serve(signals.caught(), idle).await;
-        // Nobody new; what is open ends as its clients wished.
+        // Nobody new, and nobody stays; what runs ends as its clients wished, unless that takes long
+        // or somebody insists.
         drop(host);
+        tokio::select! {
+            () = engine.idle() => {}
+            () = tokio::time::sleep(WORK_LIMIT) => {}
+            () = signals.caught() => {}
+        }
         drain(&engine).await;
         Ok(())
     });

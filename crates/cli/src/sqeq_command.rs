@@ -34,6 +34,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
         let served = tokio::select! {
             served = face => Some(served),
             () = signals.caught() => None,
+            () = local.asked_to_end() => None,
         };
         if let Some(Ok(served)) = served {
             finish(served, &local, &mut signals).await;

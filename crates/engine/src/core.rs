@@ -319,7 +319,8 @@ impl Stepping<'_> {
             | Op::SessionArchive {}
             | Op::SessionUnarchive {}
             | Op::SessionDelete {}
-            | Op::SessionRestore {} => self.reject(
+            | Op::SessionRestore {}
+            | Op::Shutdown {} => self.reject(
                 &cause,
                 WireError::new(
                     ErrorCode::Invalid,

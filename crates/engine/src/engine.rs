@@ -74,6 +74,8 @@ struct Inner {
     /// How many sessions are open; [`Engine::drain`] waits for none.
     open: watch::Sender<usize>,
     connections: AtomicU64,
+    /// Whether a client asked the process to end.
+    ending: watch::Sender<bool>,
     /// Where other processes reach the sessions that are open here.
     endpoint: OnceLock<String>,
 }
@@ -115,6 +117,7 @@ impl Engine {
                 sessions,
                 open,
                 connections,
+                ending: watch::Sender::new(false),
                 endpoint: OnceLock::new(),
             }),
         }
@@ -143,6 +146,13 @@ impl Engine {
         let conn = ConnId(self.inner.connections.fetch_add(1, Ordering::Relaxed));
         tokio::spawn(connection::serve(self.inner.clone(), conn, server));
         client
+    }
+
+    /// Waits until a client asks the process to end (`shutdown`). What follows is the process's.
+    pub async fn asked_to_end(&self) {
+        let mut ending = self.inner.ending.subscribe();
+        // Its other end is part of this engine.
+        let _asked = ending.wait_for(|asked| *asked).await;
     }
 
     /// Waits until no session is open any more, however long their turns take.

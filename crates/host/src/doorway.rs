@@ -14,6 +14,7 @@ use sessiond_wire::socket::{check_peer, spawn_frames, spawn_lines};
 use sessiond_wire::{Connection, DEFAULT_LINE_LIMIT, OutQueue};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::error::{HostError, doing};
 
@@ -23,7 +24,7 @@ const CLIENTS: usize = 1024;
 /// After an accept that failed (no descriptors left, mostly) it is tried again this much later.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A socket that is listened on; its name goes with it.
+/// A socket that is listened on; its name goes with it, and its connections end.
 #[derive(Debug)]
 pub struct Doorway {
     path: PathBuf,
@@ -85,9 +86,15 @@ where
     C: Fn() -> Connection + Send + Sync + 'static,
 {
     let count = Arc::new(count);
+    // They go with this task: whoever closes the door ends the connections.
+    let mut clients = JoinSet::new();
     let refused = AtomicUsize::new(0);
     loop {
-        let stream = match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_gone) = clients.join_next() => continue,
+        };
+        let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
                 tracing::warn!(kind = ?error.kind(), "a client could not be taken");
@@ -107,7 +114,7 @@ where
         count.send_modify(|count| *count += 1);
         let client = one(stream, connect());
         let count = Arc::clone(&count);
-        tokio::spawn(async move {
+        clients.spawn(async move {
             client.await;
             count.send_modify(|count| *count -= 1);
         });

@@ -61,6 +61,7 @@ impl Host {
     pub async fn serve(&self, stop: impl Future<Output = ()>, idle: Duration) {
         tokio::select! {
             () = stop => {}
+            () = self.engine.asked_to_end() => tracing::info!("a client asked the host to end"),
             () = self.unused(idle) => tracing::info!("idle for long enough"),
         }
     }

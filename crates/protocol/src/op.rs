@@ -80,6 +80,10 @@ pub enum Op {
     /// `on_disconnect` says. No event of the session comes after the receipt.
     #[serde(rename = "session.detach")]
     SessionDetach {},
+    /// End the process that serves this connection, in order: nobody new comes in, all connections
+    /// end, and what runs for them ends as they said at attach.
+    #[serde(rename = "shutdown")]
+    Shutdown {},
     /// End the turns of a session and let go of it; it stays resumable.
     #[serde(rename = "session.close")]
     SessionClose {},

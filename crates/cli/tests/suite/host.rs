@@ -133,6 +133,22 @@ fn faces_that_come_at_the_same_time_come_to_one_host() {
     assert_eq!(second.code, Some(0), "{}", second.stderr);
 }
 
+/// A host that is asked to end takes nobody any more and lets what runs come to its end.
+#[test]
+fn a_host_that_is_asked_to_end_finishes_its_turns() {
+    let home = Home::new();
+    let mut first = face(&home);
+    let session = first.new_session(&home, &json!({"on_disconnect": "finish"}));
+    first.accepted(Some(&session), &start(SLOW));
+    first.until("text", |frame| is_event(frame, "item.delta"));
+    let host = holder(&home, &session);
+    first.accepted(None, &json!({"type": "shutdown"}));
+    first.server.exit(PATIENCE);
+    eventually("the host ends", PATIENCE, || (!alive(host)).then_some(()));
+    let shown = home.run(&["sessions", "show", &session]).well().stdout;
+    assert!(shown.contains("done"), "{shown}");
+}
+
 #[test]
 fn a_second_host_of_a_store_says_that_there_is_one() {
     let home = Home::new();

@@ -195,3 +195,13 @@ fn what_a_tool_writes_to_the_servers_stdout_does_not_reach_the_client() {
     assert!(frames.iter().all(|frame| frame["v"] == 1));
     assert!(!client.server.stderr().contains("GARBAGE"));
 }
+
+/// The process ends in order: the receipt first, then `bye`.
+#[test]
+fn a_client_may_ask_the_process_to_end() {
+    let home = Home::new();
+    let mut native = Native::start(&home);
+    native.accepted(None, &json!({"type": "shutdown"}));
+    native.until("goodbye", |frame| frame["type"] == "bye");
+    assert!(native.server.exit(PATIENCE).success());
+}

@@ -1,6 +1,6 @@
 //! One connection: frames of a client to the sessions they are for.
 
-use std::{collections::HashSet, path::Path, sync::Arc};
+use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
 use sessiond_log::Store;
 use sessiond_protocol::{
@@ -18,6 +18,12 @@ use crate::{
     core::{ConnId, Refusal},
     outlet::Outlet,
 };
+
+/// How long a client that asked the process to end may take to read that it will.
+const RECEIPT_LIMIT: Duration = Duration::from_secs(1);
+
+/// How long a receipt may be on its way through faces and relays, which nobody here can look into.
+const RECEIPT_WAY: Duration = Duration::from_millis(100);
 
 struct Serving {
     inner: Arc<Inner>,
@@ -89,6 +95,17 @@ impl Serving {
             Op::SessionList(query) => {
                 let index = self.inner.index.clone();
                 self.look_up(id, move |_| catalog::list(&index, &query));
+            }
+            Op::Shutdown {} => {
+                self.outlet
+                    .verdict(id, Verdict::Accepted(Accepted::Done {}));
+                let (queue, inner) = (self.outlet.queue.clone(), self.inner.clone());
+                tokio::spawn(async move {
+                    // A client that reads has its receipt before anybody acts on it.
+                    let _slow = tokio::time::timeout(RECEIPT_LIMIT, queue.flushed()).await;
+                    tokio::time::sleep(RECEIPT_WAY).await;
+                    inner.ending.send_replace(true);
+                });
             }
             op => match session {
                 Some(session) => self.for_session(id, session, op),
