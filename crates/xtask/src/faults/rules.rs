@@ -17,6 +17,7 @@ const KEYS: &str = "engine/src/core/keys.rs";
 const TURNS: &str = "engine/src/core/turns.rs";
 const STREAM: &str = "engine/src/core/stream.rs";
 const CORE: &str = "engine/src/core.rs";
+const CLIENTS: &str = "engine/src/core/clients.rs";
 const CLOSE: &str = "engine/src/core/close.rs";
 const ASKS: &str = "engine/src/core/asks.rs";
 const SETTINGS: &str = "engine/src/core/settings.rs";

@@ -263,7 +263,7 @@ pub(super) const MUTATIONS: [Mutation; 40] = [
         "foreign-answer",
         [
             ASKS,
-            "            Some(ask) if ask.conn != conn => Some(Refusal::Foreign),\n",
+            "            Some(ask) if ask.conn != Some(conn) => Some(Refusal::Foreign),\n",
             "",
         ],
     ),

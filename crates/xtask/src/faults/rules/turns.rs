@@ -1,10 +1,10 @@
 //! What input, interrupts and clients do to turns.
 
-use super::{BUSY, CLOSE, CORE, FOLD, SETTINGS, TURNS, broken};
+use super::{BUSY, CLIENTS, CLOSE, CORE, FOLD, SETTINGS, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
-pub(super) const MUTATIONS: [Mutation; 29] = [
+pub(super) const MUTATIONS: [Mutation; 30] = [
     // One active turn
     broken(
         "second-turn",
@@ -180,7 +180,7 @@ pub(super) const MUTATIONS: [Mutation; 29] = [
     broken(
         "cancel-at-disconnect",
         [
-            CORE,
+            CLIENTS,
             "                self.interrupt(None, Queued::Cancel);\n",
             "",
         ],
@@ -188,9 +188,17 @@ pub(super) const MUTATIONS: [Mutation; 29] = [
     broken(
         "questions-at-disconnect",
         [
-            CORE,
-            "        self.settle_all_asks();\n        self.stop_if_done",
-            "        self.stop_if_done",
+            CLIENTS,
+            "                self.settle_all_asks();\n            }\n            OnDisconnect::Finish",
+            "            }\n            OnDisconnect::Finish",
+        ],
+    ),
+    broken(
+        "questions-of-a-turn-that-finishes",
+        [
+            CLIENTS,
+            "OnDisconnect::Finish => self.settle_all_asks(),",
+            "OnDisconnect::Finish => {}",
         ],
     ),
     broken(
