@@ -87,7 +87,8 @@ struct AskedOption<'a> {
 
 impl<'a> Question<'a> {
     /// The question that a request of the agent is; `tool` is the call it is about, if it is open.
-    pub(crate) fn of(request: &'a RequestFrame, tool: Option<&'a ToolCall>) -> Self {
+    /// None for what ACP has no question for: no client is told to answer it.
+    pub(crate) fn of(request: &'a RequestFrame, tool: Option<&'a ToolCall>) -> Option<Self> {
         let body = match &request.body {
             RequestBody::Permission(asked) => permission(request, asked, tool),
             RequestBody::Elicitation { message, schema } => Body::Elicitation {
@@ -103,11 +104,12 @@ impl<'a> Question<'a> {
             },
             RequestBody::FsWrite { path, content } => Body::Write { path, content },
             RequestBody::Terminal(op) => terminal(op),
+            RequestBody::Mcp { .. } | RequestBody::Hook(_) => return None,
         };
-        Self {
+        Some(Self {
             session_id: request.session,
             body,
-        }
+        })
     }
 
     /// The method that asks it.
@@ -230,6 +232,8 @@ fn outcome(body: &RequestBody, result: &RawValue) -> serde_json::Result<Outcome>
     Ok(match body {
         // Decided before: a permission has no outcome of this kind.
         RequestBody::Permission(_) => Outcome::Cancelled,
+        // Never asked.
+        RequestBody::Mcp { .. } | RequestBody::Hook(_) => Outcome::Unanswered,
         RequestBody::Elicitation { .. } => return elicited(text),
         RequestBody::FsRead { .. } => Outcome::Text {
             text: serde_json::from_str::<ReadTextFileResponse>(text)?.content,

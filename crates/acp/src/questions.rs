@@ -52,7 +52,9 @@ impl Questions {
         (request, asked_again): (RequestFrame, u32),
         tool: Option<&ToolCall>,
     ) {
-        let question = Question::of(&request, tool);
+        let Some(question) = Question::of(&request, tool) else {
+            return;
+        };
         let call = client.call(question.method(), &question);
         self.open.push(Open {
             request,

@@ -227,6 +227,8 @@ fn question(body: &RequestBody) -> &str {
         RequestBody::FsRead { .. } => "the client to read a file",
         RequestBody::FsWrite { .. } => "the client to write a file",
         RequestBody::Terminal(_) => "the client to run a command",
+        RequestBody::Mcp { .. } => "a server of the client to do something",
+        RequestBody::Hook(_) => "the client whether to go on",
     }
 }
 

@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use sessiond_engine::{
-    Agent, AgentError, AgentFactory, Emit, Engine, EngineConfig, Environment, Opening, TurnContext,
-    TurnReport,
+    Agent, AgentError, AgentFactory, Announced, Emit, Engine, EngineConfig, Environment, Opening,
+    TurnContext, TurnReport,
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
@@ -255,7 +255,9 @@ impl Agent for Reading {
             status: ToolStatus::Running,
             ..ToolCall::default()
         };
-        let item = context.start_call(call.clone()).await?;
+        let Announced::Run(item) = context.start_call(call.clone()).await? else {
+            return Err(AgentError::failed("nobody has a say here"));
+        };
         call.status = ToolStatus::Completed;
         call.content = vec![ToolContent::text(lines(self.turn, self.bytes))];
         context.emit(Emit::CallEnded(item, Box::new(call))).await?;

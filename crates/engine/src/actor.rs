@@ -28,7 +28,7 @@ use tokio::{
 use uuid::Uuid;
 
 use crate::{
-    agent::{AgentError, AgentFactory, FromAgent},
+    agent::{AgentError, AgentFactory, Announced, FromAgent},
     core::{ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent},
     feed::Feed,
     outlet::Outlet,
@@ -112,7 +112,7 @@ enum Append {
 /// Something an agent waits for.
 #[derive(Debug)]
 enum Waiter {
-    Item(oneshot::Sender<ItemId>),
+    Call(oneshot::Sender<Announced>),
     Steers(oneshot::Sender<Vec<Vec<Content>>>),
     Outcome(oneshot::Sender<Outcome>),
     Unit(oneshot::Sender<()>),
@@ -265,12 +265,16 @@ impl Actor {
         let input = match said {
             FromAgent::Emit(emit) => Input::Emitted(emit),
             FromAgent::CallStarted(call, reply) => {
-                let token = self.wait(Waiter::Item(reply));
+                let token = self.wait(Waiter::Call(reply));
                 Input::CallStarted { call, token }
             }
             FromAgent::Ask(item, body, reply) => {
                 let token = self.wait(Waiter::Outcome(reply));
                 Input::Asked { item, body, token }
+            }
+            FromAgent::CallsEnded(reply) => {
+                let token = self.wait(Waiter::Unit(reply));
+                Input::CallsEnded { token }
             }
             FromAgent::TakeSteers(reply) => {
                 let token = self.wait(Waiter::Steers(reply));

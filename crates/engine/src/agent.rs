@@ -8,6 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use serde_json::Value;
 use sessiond_protocol::{
     AgentInfo, Content, ErrorCode, HistoryItem, ItemId, Marker, Outcome, PlanEntry, RequestBody,
     SessionId, Severity, Stop, ToolCall, Usage,
@@ -165,10 +166,22 @@ pub enum Emit {
 #[derive(Debug)]
 pub(crate) enum FromAgent {
     Emit(Emit),
-    CallStarted(Box<ToolCall>, oneshot::Sender<ItemId>),
+    CallStarted(Box<ToolCall>, oneshot::Sender<Announced>),
+    CallsEnded(oneshot::Sender<()>),
     Ask(Option<ItemId>, RequestBody, oneshot::Sender<Outcome>),
     TakeSteers(oneshot::Sender<Vec<Vec<Content>>>),
     Record(Marker, oneshot::Sender<()>),
+}
+
+/// What becomes of a call that was announced.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Announced {
+    /// It may run, once the user has allowed it where that is needed.
+    Run(ItemId),
+    /// The same, with this input in place of what was announced.
+    RunWith(ItemId, Value),
+    /// It does not run, for this reason, and has ended: nothing more is said about it.
+    Denied(String),
 }
 
 /// A turn as its agent sees it: emit, ask, record, take what is added, and see cancellation.
@@ -198,12 +211,20 @@ impl fmt::Debug for TurnContext {
 }
 
 impl TurnContext {
-    /// Lets something be known. Waits while the session's clients are behind (bounded).
+    /// Lets something be known. Waits while the session's clients are behind (bounded), and at the end
+    /// of a call until nobody has a say about it any more: what comes of that is there to be taken.
     ///
     /// # Errors
     /// [`TurnOver`]: return at once.
     pub async fn emit(&self, emit: Emit) -> Result<(), TurnOver> {
-        self.send(FromAgent::Emit(emit)).await
+        let is_end = matches!(emit, Emit::CallEnded(..));
+        self.send(FromAgent::Emit(emit)).await?;
+        if !is_end {
+            return Ok(());
+        }
+        let (reply, ended) = oneshot::channel();
+        self.send(FromAgent::CallsEnded(reply)).await?;
+        ended.await.map_err(|_| TurnOver)
     }
 
     /// Says more text.
@@ -214,12 +235,13 @@ impl TurnContext {
         self.emit(Emit::Text(text.into())).await
     }
 
-    /// Announces a tool call and gives its id. Returns only when its record is on stable storage:
-    /// whatever the call does comes after that (LOG-5).
+    /// Announces a tool call and says whether it may run. Returns only when its record is on stable
+    /// storage, and what a client that has a say decided: whatever the call does comes after that
+    /// (LOG-5).
     ///
     /// # Errors
     /// [`TurnOver`]: do not run the call, return at once.
-    pub async fn start_call(&self, call: ToolCall) -> Result<ItemId, TurnOver> {
+    pub async fn start_call(&self, call: ToolCall) -> Result<Announced, TurnOver> {
         let (reply, started) = oneshot::channel();
         self.send(FromAgent::CallStarted(Box::new(call), reply))
             .await?;

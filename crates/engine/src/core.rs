@@ -8,6 +8,7 @@ mod busy;
 mod clients;
 mod close;
 mod digest;
+mod hooks;
 mod keys;
 mod settings;
 mod step;
@@ -26,7 +27,7 @@ use std::{
 use sessiond_protocol::{
     Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Op, Persistence,
     PersistenceState, Receipt, RequestId, RequestKind, SessionId, SessionOpened, SessionView,
-    Standing, SubmissionId, TurnId, Verdict, WireError,
+    Standing, SubmissionId, TurnId, Verdict, WireError, limits,
 };
 
 pub(crate) use binding::Refusal;
@@ -44,6 +45,9 @@ pub(crate) const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 /// How long the tools of a dropped agent may take to be gone. A guard gives up on a tree that it
 /// cannot kill after five seconds.
 pub(crate) const REAP_LIMIT: Duration = Duration::from_secs(6);
+
+/// How long a client has to answer a hook.
+pub(crate) const HOOK_LIMIT: Duration = Duration::from_secs(limits::HOOK_SECONDS);
 
 /// Text that was shown is stored at most this much later (LOG-17).
 pub(crate) const PARTIAL_AFTER: Duration = Duration::from_millis(100);
@@ -261,6 +265,7 @@ impl Stepping<'_> {
             Input::Emitted(emit) => self.emitted(emit),
             Input::CallStarted { call, token } => self.call_started(call, token),
             Input::Asked { item, body, token } => self.asked(item, body, token),
+            Input::CallsEnded { token } => self.after_calls(token),
             Input::TakeSteers { token } => self.take_steers(token),
             Input::Recorded { marker, token } => {
                 self.record(self.turn_id(), None, Event::Marker(marker));

@@ -40,8 +40,8 @@ mod record;
 mod recovered;
 
 pub use agent::{
-    AGENT_AHEAD, Agent, AgentError, AgentFactory, Emit, HistorySource, Hold, Opening, TurnContext,
-    TurnOver, TurnReport,
+    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Emit, HistorySource, Hold, Opening,
+    TurnContext, TurnOver, TurnReport,
 };
 pub use audit::{Action, Decision};
 pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};

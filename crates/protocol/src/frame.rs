@@ -162,6 +162,9 @@ pub struct RequestFrame {
     pub body: RequestBody,
     /// Digest of the payload.
     pub digest: String,
+    /// Milliseconds after which it is settled without an answer; none: it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<u64>,
 }
 
 /// Why a line is not a frame.

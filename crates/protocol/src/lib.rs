@@ -29,6 +29,7 @@ mod error;
 mod event;
 mod frame;
 mod history;
+mod hook;
 mod ids;
 mod item;
 mod key;
@@ -54,6 +55,7 @@ pub use frame::{
     ServerFrame, Submission, VERSION, Verdict, Welcome, decode, encode,
 };
 pub use history::History;
+pub use hook::Hook;
 pub use ids::{Cursor, InvalidId, ItemId, RequestId, SessionId, SubmissionId, TurnId};
 pub use item::{
     Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus, ToolCall,

@@ -16,6 +16,13 @@ pub const STEERS: usize = 16;
 /// under way, and little enough to stand in every checkpoint.
 pub const IDEMPOTENCY_KEYS: usize = 128;
 
+/// Seconds that a client has to answer a hook; then it has no opinion. Long enough for a program
+/// that checks or formats, short enough that a client that hangs does not hold a turn for good.
+pub const HOOK_SECONDS: u64 = 60;
+
+/// How often a hook can make a turn go on that would have ended.
+pub const CONTINUATIONS: u32 = 8;
+
 /// Sessions on a page of a list.
 pub const PAGE_SESSIONS: u32 = 100;
 

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Hook;
+
 /// The kinds of request. A client says at attach which it answers; the rest fall back (contract.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum RequestKind {
@@ -22,6 +24,12 @@ pub enum RequestKind {
     /// Run a command in a terminal of the client.
     #[serde(rename = "terminal")]
     Terminal,
+    /// A message to an MCP server that lives in the client.
+    #[serde(rename = "mcp")]
+    Mcp,
+    /// A point of a turn at which the client may have a say.
+    #[serde(rename = "hook")]
+    Hook,
 }
 
 /// A request with its payload.
@@ -62,6 +70,19 @@ pub enum RequestBody {
     /// Something about a terminal of the client.
     #[serde(rename = "terminal")]
     Terminal(TerminalOp),
+    /// A request of the Model Context Protocol.
+    #[serde(rename = "mcp")]
+    Mcp {
+        /// The server, as the client named it.
+        server: String,
+        /// The method: `tools/call` or another.
+        method: String,
+        /// Its params.
+        params: Value,
+    },
+    /// May this happen, and as it is?
+    #[serde(rename = "hook")]
+    Hook(Hook),
 }
 
 impl RequestBody {
@@ -73,6 +94,8 @@ impl RequestBody {
             RequestBody::FsRead { .. } => RequestKind::FsRead,
             RequestBody::FsWrite { .. } => RequestKind::FsWrite,
             RequestBody::Terminal(_) => RequestKind::Terminal,
+            RequestBody::Mcp { .. } => RequestKind::Mcp,
+            RequestBody::Hook(_) => RequestKind::Hook,
         }
     }
 
@@ -83,6 +106,8 @@ impl RequestBody {
             RequestBody::Permission(_)
             | RequestBody::Elicitation { .. }
             | RequestBody::FsWrite { .. }
+            | RequestBody::Mcp { .. }
+            | RequestBody::Hook(_)
             | RequestBody::Terminal(TerminalOp::Create { .. }) => true,
             RequestBody::FsRead { .. } | RequestBody::Terminal(_) => false,
         }
@@ -243,6 +268,23 @@ pub enum Outcome {
         /// Set once it ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit: Option<Exit>,
+    },
+    /// `mcp`: the server's result.
+    Result {
+        /// The result.
+        result: Value,
+    },
+    /// `hook`: no opinion.
+    Passed,
+    /// `hook`: it shall not be.
+    Denied {
+        /// Why, for the user and the agent.
+        reason: String,
+    },
+    /// `hook`: it shall be with another input.
+    Changed {
+        /// The input, of the form that the point has.
+        input: Value,
     },
     /// The client could not do it.
     Failed {

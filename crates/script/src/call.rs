@@ -1,7 +1,7 @@
 //! A tool call, from its announcement to its one end.
 
 use serde_json::{Value, json};
-use sessiond_engine::{Emit, Hold, TurnContext, TurnOver};
+use sessiond_engine::{Announced, Emit, Hold, TurnContext, TurnOver};
 use sessiond_protocol::{
     ItemId, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, ToolCall,
     ToolContent, ToolStatus,
@@ -29,16 +29,48 @@ pub(crate) struct Ended {
 }
 
 impl<'a> Call<'a> {
-    /// Announces a call; it is durable when this returns (LOG-5).
-    pub(crate) async fn start(stage: &mut Stage<'a>, call: ToolCall) -> Result<Self, TurnOver> {
+    /// Announces a call; it is durable when this returns (LOG-5). None: a hook denied it, and it has
+    /// ended. A hook may have changed its input, so that what the call does is read from there.
+    pub(crate) async fn start(
+        stage: &mut Stage<'a>,
+        mut call: ToolCall,
+    ) -> Result<Option<Self>, TurnOver> {
         stage.end_message();
         let context = stage.context;
-        let item = context.start_call(call.clone()).await?;
-        Ok(Self {
+        let item = match context.start_call(call.clone()).await? {
+            Announced::Run(item) => item,
+            Announced::RunWith(item, input) => {
+                call.input = input;
+                item
+            }
+            Announced::Denied(_) => return Ok(None),
+        };
+        Ok(Some(Self {
             context,
             item,
             call,
-        })
+        }))
+    }
+
+    /// A text of the call's input.
+    ///
+    /// # Errors
+    /// [`ToolError::BadInput`] where a hook's input lacks it.
+    pub(crate) fn text(&self, member: &'static str) -> Result<String, ToolError> {
+        let text = self.call.input.get(member).and_then(Value::as_str);
+        text.map(str::to_owned)
+            .ok_or(ToolError::BadInput { member })
+    }
+
+    /// A member of the call's input, of whatever form; null where there is none.
+    pub(crate) fn member(&self, member: &str) -> Value {
+        self.call.input.get(member).cloned().unwrap_or_default()
+    }
+
+    /// Shows the call as one with this title, at these places.
+    pub(crate) fn show_as(&mut self, like: ToolCall) {
+        self.call.title = like.title;
+        self.call.locations = like.locations;
     }
 
     /// Asks whether the call may run on `pattern`, and returns if it may.

@@ -52,6 +52,9 @@ pub(crate) enum ToolError {
     /// The command started, and nobody knows what became of it (RESUME-6).
     #[error("What became of the command is unknown: {reason}.")]
     Lost { reason: String },
+    /// A hook's input is none of the tool.
+    #[error("Not run: the changed input has no text \"{member}\".")]
+    BadInput { member: &'static str },
     /// No such MCP server.
     #[error("There is no MCP server \"{server}\" in this session.")]
     NoServer { server: String },
@@ -74,6 +77,7 @@ impl ToolError {
             ToolError::Absent { .. } => "text_not_found",
             ToolError::NotStarted { .. } => "not_started",
             ToolError::Lost { .. } => "outcome_unknown",
+            ToolError::BadInput { .. } => "bad_input",
             ToolError::NoServer { .. } => "no_such_server",
         }
     }

@@ -28,12 +28,16 @@ pub(crate) async fn read(stage: &mut Stage<'_>, path: &str) -> Result<(), TurnOv
         status: ToolStatus::Running,
         ..call
     };
-    let call = Call::start(stage, call).await?;
-    let text = text_of(&call, &path, SHOWN_BYTES).await;
-    let shown = text.map(|text| {
+    let Some(call) = Call::start(stage, call).await? else {
+        return Ok(());
+    };
+    let shown = async {
+        let path = stage.resolve(&call.text("path")?);
+        let text = text_of(&call, &path, SHOWN_BYTES).await?;
         let bytes = text.len();
-        completed(ToolContent::text(text), bytes)
-    });
+        Ok(completed(ToolContent::text(text), bytes))
+    };
+    let shown = shown.await;
     call.end(shown).await
 }
 
@@ -41,11 +45,16 @@ pub(crate) async fn read(stage: &mut Stage<'_>, path: &str) -> Result<(), TurnOv
 pub(crate) async fn write(stage: &mut Stage<'_>, path: &str, text: &str) -> Result<(), TurnOver> {
     let path = stage.resolve(path);
     let call = tool_call("write", &path, json!({ "path": path, "content": text }));
-    let mut call = Call::start(stage, call).await?;
+    let Some(mut call) = Call::start(stage, call).await? else {
+        return Ok(());
+    };
     let written = async {
-        call.permit(&path).await?;
+        let path = &stage.resolve(&call.text("path")?);
+        let text = &call.text("content")?;
+        call.show_as(tool_call("write", path, Value::Null));
+        call.permit(path).await?;
         call.running(Vec::new()).await?;
-        put(&call, &path, text).await?;
+        put(&call, path, text).await?;
         let said = format!("Wrote {} bytes to {path}.", text.len());
         Ok(completed(ToolContent::text(said), text.len()))
     };
@@ -65,8 +74,13 @@ pub(crate) async fn edit(
         &path,
         json!({ "path": path, "old": old, "new": new }),
     );
-    let mut call = Call::start(stage, call).await?;
+    let Some(mut call) = Call::start(stage, call).await? else {
+        return Ok(());
+    };
     let edited = async {
+        let path = stage.resolve(&call.text("path")?);
+        let (old, new) = (&call.text("old")?, &call.text("new")?);
+        call.show_as(tool_call("edit", &path, Value::Null));
         call.permit(&path).await?;
         call.running(Vec::new()).await?;
         let before = text_of(&call, &path, EDITED_BYTES).await?;

@@ -37,15 +37,12 @@ enum End {
 pub(crate) async fn run(stage: &mut Stage<'_>, command: &str) -> Result<(), TurnOver> {
     let cwd = stage.resolve("");
     let supervisor = stage.supervisor;
-    let call = ToolCall {
-        name: "run".to_owned(),
-        title: format!("Run {command}"),
-        kind: ToolKind::Execute,
-        input: json!({ "command": command, "cwd": cwd }),
-        ..ToolCall::default()
+    let Some(mut call) = Call::start(stage, tool_call(command, &cwd)).await? else {
+        return Ok(());
     };
-    let mut call = Call::start(stage, call).await?;
     let ran = async {
+        let command = &call.text("command")?;
+        call.show_as(tool_call(command, &cwd));
         call.permit(command).await?;
         let create = TerminalOp::Create {
             command: "sh".to_owned(),
@@ -61,6 +58,16 @@ pub(crate) async fn run(stage: &mut Stage<'_>, command: &str) -> Result<(), Turn
     };
     let ended = ran.await.map(ended);
     call.end(ended).await
+}
+
+fn tool_call(command: &str, cwd: &str) -> ToolCall {
+    ToolCall {
+        name: "run".to_owned(),
+        title: format!("Run {command}"),
+        kind: ToolKind::Execute,
+        input: json!({ "command": command, "cwd": cwd }),
+        ..ToolCall::default()
+    }
 }
 
 fn ended(ran: Ran) -> Ended {

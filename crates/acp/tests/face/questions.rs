@@ -23,6 +23,7 @@ fn asked(item: Option<ItemId>, body: RequestBody) -> ServerFrame {
     let digest = "d".into();
     let (session, turn) = (session(), turn(1));
     ServerFrame::Request(RequestFrame {
+        deadline: None,
         id: request_id(),
         session,
         turn,

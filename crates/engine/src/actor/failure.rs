@@ -55,6 +55,8 @@ impl Actor {
                 | Effect::Request(..)
                 | Effect::StartAgent { .. }
                 | Effect::Started(..)
+                | Effect::StartedWith(..)
+                | Effect::Denied(..)
                 | Effect::Reply(..)
                 | Effect::Steered
                 | Effect::Steers(..)

@@ -2,7 +2,8 @@
 
 use super::{Actor, Waiter};
 use crate::{
-    core::{ConnId, Effect},
+    agent::Announced,
+    core::{ConnId, Effect, Token},
     outlet::Outlet,
 };
 
@@ -29,12 +30,11 @@ impl Actor {
                     let _gone = reply.send(steers);
                 }
             }
-            Effect::Started(token, item) => {
-                if let Some(Waiter::Item(reply)) = self.waiters.remove(&token) {
-                    // An agent that was dropped meanwhile does not hear it; its turn is over.
-                    let _gone = reply.send(item);
-                }
+            Effect::Started(token, item) => self.decided(token, Announced::Run(item)),
+            Effect::StartedWith(token, item, input) => {
+                self.decided(token, Announced::RunWith(item, input));
             }
+            Effect::Denied(token, reason) => self.decided(token, Announced::Denied(reason)),
             Effect::Reply(token, outcome) => {
                 if let Some(Waiter::Outcome(reply)) = self.waiters.remove(&token) {
                     let _gone = reply.send(outcome);
@@ -46,6 +46,13 @@ impl Actor {
                 }
             }
             Effect::Stop => self.let_go = true,
+        }
+    }
+
+    fn decided(&mut self, token: Token, announced: Announced) {
+        if let Some(Waiter::Call(reply)) = self.waiters.remove(&token) {
+            // An agent that was dropped meanwhile does not hear it; its turn is over.
+            let _gone = reply.send(announced);
         }
     }
 

@@ -9,8 +9,9 @@ use sessiond_protocol::{
 };
 
 use super::{
-    ConnId, Core, Effect, Stepping, Token,
+    ConnId, Core, Effect, HOOK_LIMIT, Stepping, Token,
     binding::{Binding, Refusal},
+    hooks::{self, Waits},
 };
 
 /// How long a question waits for somebody to control the session: who leaves a turn to itself in
@@ -20,7 +21,7 @@ pub(super) const UNATTENDED: Duration = Duration::from_secs(24 * 60 * 60);
 /// A request that waits for its answer.
 #[derive(Debug)]
 pub(super) struct Ask {
-    token: Token,
+    pub(super) waits: Waits,
     body: RequestBody,
     item: Option<ItemId>,
     /// The connection that was asked; none while the question waits for the next controller.
@@ -33,8 +34,20 @@ pub(super) struct Ask {
     refused: u64,
 }
 
+impl Ask {
+    /// Whether it is the say of a client after a tool call.
+    fn is_after_call(&self) -> bool {
+        matches!(self.waits, Waits::AfterCall)
+    }
+}
+
 impl Core {
-    /// When the first question is given up that waits for a controller.
+    /// Whether the client has a say after a tool call.
+    pub(super) fn is_after_call(&self) -> bool {
+        self.asks.values().any(Ask::is_after_call)
+    }
+
+    /// When the first request is given up that waits for a controller, or for a hook's answer.
     pub(super) fn questions_end(&self) -> Option<Duration> {
         self.asks.values().filter_map(|ask| ask.until).min()
     }
@@ -49,6 +62,16 @@ impl Stepping<'_> {
         let Some(turn) = self.turn_id() else {
             return self.push(Effect::Reply(token, fallback(body.kind())));
         };
+        self.open_ask((turn, conn), item, (body, Waits::Agent(token)));
+    }
+
+    /// Asks the client, or leaves the question to the next one.
+    pub(super) fn open_ask(
+        &mut self,
+        (turn, conn): (TurnId, Option<ConnId>),
+        item: Option<ItemId>,
+        (body, waits): (RequestBody, Waits),
+    ) {
         self.end_message(super::stream::MessageEnd::Whole);
         let id = self.mint.request();
         let digest = self.binding((conn, id), (turn, item), &body).digest();
@@ -65,6 +88,7 @@ impl Stepping<'_> {
                 },
             );
         }
+        let limit = matches!(body, RequestBody::Hook(_)).then_some(HOOK_LIMIT);
         let session = self.core.session;
         let frame = RequestFrame {
             id,
@@ -73,16 +97,18 @@ impl Stepping<'_> {
             item,
             body: body.clone(),
             digest: digest.clone(),
+            deadline: limit.map(|limit| limit.as_millis() as u64),
         };
+        let limit = limit.or(conn.is_none().then_some(UNATTENDED));
         if let Some(conn) = conn {
             self.push(Effect::Request(conn, frame));
         }
         let ask = Ask {
-            token,
+            waits,
             body,
             item,
             conn,
-            until: conn.is_none().then(|| self.now.elapsed + UNATTENDED),
+            until: limit.map(|limit| self.now.elapsed + limit),
             digest,
             refused: 0,
         };
@@ -121,11 +147,7 @@ impl Stepping<'_> {
             }
             match self.settled_without_asking(&ask.body) {
                 Some(outcome) => self.settle(request, ask, outcome),
-                None => {
-                    let (item, body, token) = (ask.item, ask.body.clone(), ask.token);
-                    self.close_ask(request, &ask, Outcome::Cancelled);
-                    self.asked(item, body, token);
-                }
+                None => self.ask_anew(request, ask),
             }
         }
     }
@@ -164,12 +186,18 @@ impl Stepping<'_> {
             let Some(ask) = self.core.asks.remove(&request) else {
                 continue;
             };
-            self.close_ask(request, &ask, Outcome::Cancelled);
-            self.asked(ask.item, ask.body, ask.token);
+            self.ask_anew(request, ask);
         }
     }
 
-    /// Settles what has waited too long for a controller.
+    fn ask_anew(&mut self, request: RequestId, ask: Ask) {
+        self.close_ask(request, &ask, Outcome::Cancelled);
+        if let Waits::Agent(token) = ask.waits {
+            self.asked(ask.item, ask.body, token);
+        }
+    }
+
+    /// Settles what has waited too long for a controller, or for a hook's answer.
     pub(super) fn give_up_questions(&mut self) {
         let now = self.now.elapsed;
         for request in self.core.open_requests() {
@@ -253,7 +281,7 @@ impl Stepping<'_> {
         {
             self.record(turn, None, Event::Marker(Marker::Grant { grant }));
         }
-        self.push(Effect::Reply(ask.token, outcome));
+        self.hooked(ask.waits, outcome);
     }
 
     /// Records how a request ended, and tells whom it was asked. The agent still waits.
@@ -291,7 +319,8 @@ pub(super) fn is_question(kind: RequestKind) -> bool {
 fn fallback(kind: RequestKind) -> Outcome {
     match kind {
         RequestKind::Permission => Outcome::Cancelled,
-        RequestKind::Elicitation => Outcome::Declined,
+        RequestKind::Elicitation | RequestKind::Mcp => Outcome::Declined,
+        RequestKind::Hook => Outcome::Passed,
         RequestKind::FsRead | RequestKind::FsWrite | RequestKind::Terminal => Outcome::Unanswered,
     }
 }
@@ -306,7 +335,9 @@ fn fits(body: &RequestBody, outcome: &Outcome) -> bool {
             .any(|offered| offered.id == *option),
         (RequestBody::Permission(_), _) => false,
         (_, Outcome::Failed { .. }) => true,
+        (RequestBody::Hook(hook), outcome) => hooks::fits(hook, outcome),
         (RequestBody::Elicitation { .. }, Outcome::Accepted { .. } | Outcome::Declined)
+        | (RequestBody::Mcp { .. }, Outcome::Result { .. } | Outcome::Declined)
         | (RequestBody::FsRead { .. }, Outcome::Text { .. })
         | (RequestBody::FsWrite { .. }, Outcome::Done)
         | (RequestBody::Terminal(TerminalOp::Create { .. }), Outcome::Terminal { .. })

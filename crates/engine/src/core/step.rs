@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use sessiond_protocol::{
     Content, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op, Outcome, Receipt, RequestBody,
     RequestFrame, RequestId, RequestKind, SessionOpened, SubmissionId, ToolCall, TurnId,
@@ -87,6 +88,10 @@ pub(crate) enum Input {
         body: RequestBody,
         token: Token,
     },
+    /// The agent has ended calls, and waits for whoever has a say about that.
+    CallsEnded {
+        token: Token,
+    },
     /// The agent takes what was added to its turn.
     TakeSteers {
         token: Token,
@@ -151,6 +156,10 @@ pub(crate) enum Effect {
     Steered,
     Steers(Token, Vec<Vec<Content>>),
     Started(Token, ItemId),
+    /// The same with another input.
+    StartedWith(Token, ItemId, Value),
+    /// The call may not run and has ended; why.
+    Denied(Token, String),
     Reply(Token, Outcome),
     RecordDone(Token),
     Stop,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, Finish, Item, ItemId, ItemKind, PersistenceState, Stream, Titler, ToolCall,
-    ToolStatus, limits::LEAN_OUTPUT_BYTES,
+    Event, EventFrame, Finish, Hook, Item, ItemId, ItemKind, PersistenceState, Stream, Titler,
+    ToolCall, ToolStatus, limits::LEAN_OUTPUT_BYTES,
 };
 
-use super::{Effect, PARTIAL_AFTER, Stepping, Token};
+use super::{PARTIAL_AFTER, Stepping, Token, hooks::Waits};
 use crate::agent::Emit;
 
 /// Text of one item that grows, and how much of it is stored.
@@ -243,10 +243,11 @@ impl Stepping<'_> {
             Some(turn),
             Some(id),
             Event::ItemStarted {
-                item: Item::ToolCall(call),
+                item: Item::ToolCall(call.clone()),
             },
         );
-        self.push(Effect::Started(token, id));
+        let hook = Hook::BeforeTool { call: call.clone() };
+        self.raise(Some(id), hook, Waits::Call(token, id, call));
     }
 
     fn output(&mut self, item: ItemId, text: &str) {
@@ -291,9 +292,10 @@ impl Stepping<'_> {
             turn,
             Some(item),
             Event::ItemEnded {
-                item: Item::ToolCall(call),
+                item: Item::ToolCall(call.clone()),
             },
         );
+        self.raise(Some(item), Hook::AfterTool { call }, Waits::AfterCall);
     }
 
     fn is_open_call(&self, item: ItemId) -> bool {

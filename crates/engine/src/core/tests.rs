@@ -8,6 +8,7 @@ mod checkpoint;
 mod clients;
 mod fixture;
 mod fork;
+mod hooks;
 mod keys;
 mod ops;
 mod property;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Content, Cursor, Event, EventFrame, Item, ItemKind, Keyed, Queued, SessionId, Standing, Stop,
-    Stream, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome, Usage,
-    WaitingTurn, WireError, prompt_item,
+    Content, Cursor, Event, EventFrame, Hook, Item, ItemKind, Keyed, Queued, SessionId, Standing,
+    Stop, Stream, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome,
+    Usage, WaitingTurn, WireError, prompt_item,
 };
 
 use super::{
-    Effect, INTERRUPT_GRACE, REAP_LIMIT, Stepping, Urgent,
+    Effect, INTERRUPT_GRACE, REAP_LIMIT, Stepping, Token, Urgent,
+    hooks::Waits,
     stream::{Growing, MessageEnd, ephemeral, text_started},
 };
 use crate::agent::{AgentError, TurnReport};
@@ -26,6 +27,10 @@ pub(super) struct ActiveTurn {
     pub(super) outputs: Vec<Growing>,
     /// What was added to the turn and the agent has not taken.
     pub(super) steers: Vec<Vec<Content>>,
+    /// What the agent waits with until nobody has a say any more about a call.
+    pub(super) barriers: Vec<Token>,
+    /// How often a hook has made it go on.
+    pub(super) continued: u32,
     /// What was used before the agent was started again for input it had not taken.
     used: Option<Usage>,
 }
@@ -140,6 +145,8 @@ impl Stepping<'_> {
             message: None,
             outputs: Vec::new(),
             steers: Vec::new(),
+            barriers: Vec::new(),
+            continued: 0,
             used: None,
         });
         // What that changes of the policy is part of what the turn runs with.
@@ -165,10 +172,10 @@ impl Stepping<'_> {
         if let Some(text) = input.iter().find_map(Content::as_text) {
             self.title(text, Titler::Prompt);
         }
-        self.push(Effect::StartAgent {
-            turn: id,
-            prompt: input,
-        });
+        let hook = Hook::Prompt {
+            input: input.clone(),
+        };
+        self.raise(None, hook, Waits::Prompt(input));
     }
 
     fn prompt(&mut self, turn: TurnId, content: Vec<Content>) {
@@ -195,7 +202,13 @@ impl Stepping<'_> {
             self.end_waiting(|waiting| waiting.id == id);
             return;
         }
-        let deadline = self.now.elapsed + INTERRUPT_GRACE;
+        // There is no agent to wait for where a hook is asked between its runs.
+        let grace = if self.is_between() {
+            Duration::ZERO
+        } else {
+            INTERRUPT_GRACE
+        };
+        let deadline = self.now.elapsed + grace;
         let Some(active) = &mut self.core.turn else {
             return;
         };
@@ -243,7 +256,7 @@ impl Stepping<'_> {
             _ if cancelled => (TurnOutcome::Cancelled, None, None, None),
             Ok(report) => {
                 let usage = in_all(used, report.usage);
-                if self.go_on(usage) {
+                if self.go_on(usage) || self.may_stop(TurnReport { usage, ..report }) {
                     return;
                 }
                 (TurnOutcome::Completed, Some(report.stop), usage, None)
@@ -253,6 +266,17 @@ impl Stepping<'_> {
                 (TurnOutcome::Failed, None, None, Some(error))
             }
         };
+        self.finish_turn(outcome, stop, usage, error);
+    }
+
+    /// Ends the active turn with all that is open in it, and begins what waits.
+    pub(super) fn finish_turn(
+        &mut self,
+        outcome: TurnOutcome,
+        stop: Option<Stop>,
+        usage: Option<Usage>,
+        error: Option<WireError>,
+    ) {
         self.wind_up(outcome);
         self.end_turn(outcome, stop, usage, error);
         self.end_doomed();
@@ -261,7 +285,7 @@ impl Stepping<'_> {
     }
 
     /// Closes what the agent has left open.
-    fn wind_up(&mut self, outcome: TurnOutcome) {
+    pub(super) fn wind_up(&mut self, outcome: TurnOutcome) {
         let (end, status, why) = match outcome {
             TurnOutcome::Completed => (
                 MessageEnd::Whole,
@@ -286,7 +310,7 @@ impl Stepping<'_> {
 
     /// Whether the turn goes on: input that was accepted while the agent was coming to its end, and
     /// that it did not take, is not lost.
-    fn go_on(&mut self, used: Option<Usage>) -> bool {
+    pub(super) fn go_on(&mut self, used: Option<Usage>) -> bool {
         let Some(active) = &mut self.core.turn else {
             return false;
         };

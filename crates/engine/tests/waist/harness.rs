@@ -12,8 +12,8 @@ use std::{
 
 use async_trait::async_trait;
 use sessiond_engine::{
-    Agent, AgentError, AgentFactory, Emit, Engine, EngineConfig, Environment, Opening, TurnContext,
-    TurnReport,
+    Agent, AgentError, AgentFactory, Announced, Emit, Engine, EngineConfig, Environment, Opening,
+    TurnContext, TurnReport,
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
@@ -142,7 +142,14 @@ async fn call(context: &TurnContext) -> Result<(), AgentError> {
         ..ToolCall::default()
     };
     call.status = ToolStatus::Running;
-    let id = context.start_call(call.clone()).await?;
+    let id = match context.start_call(call.clone()).await? {
+        Announced::Run(id) => id,
+        Announced::RunWith(id, input) => {
+            context.say(format!("with {input}")).await?;
+            id
+        }
+        Announced::Denied(why) => return Ok(context.say(format!("denied: {why}")).await?),
+    };
     context.emit(Emit::CallOutput(id, "out".into())).await?;
     call.status = ToolStatus::Completed;
     call.content = vec![ToolContent::text("out")];
@@ -150,12 +157,15 @@ async fn call(context: &TurnContext) -> Result<(), AgentError> {
 }
 
 async fn ask(context: &TurnContext) -> Result<(), AgentError> {
-    let id = context
+    let announced = context
         .start_call(ToolCall {
             name: "tool".into(),
             ..ToolCall::default()
         })
         .await?;
+    let Announced::Run(id) = announced else {
+        return Ok(());
+    };
     let options = PermissionKind::ALL.map(|kind| PermissionOption {
         id: kind.id().into(),
         name: kind.id().into(),

@@ -15,6 +15,7 @@ mod detach;
 mod durability;
 mod fork;
 mod harness;
+mod hooks;
 mod index;
 mod joining;
 mod ledger;

@@ -3,7 +3,9 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use sessiond_engine::{Agent, AgentError, AgentFactory, Emit, Opening, TurnContext, TurnReport};
+use sessiond_engine::{
+    Agent, AgentError, AgentFactory, Announced, Emit, Opening, TurnContext, TurnReport,
+};
 use sessiond_protocol::{AgentInfo, Content, ToolCall, ToolStatus, TurnOutcome};
 use sessiond_script::ScriptAgent;
 use sessiond_wire::process::{ErrorOutput, GuardedCommand, Output, Supervised};
@@ -55,7 +57,9 @@ impl Agent for Deaf {
             status: ToolStatus::Running,
             ..ToolCall::default()
         };
-        let item = context.start_call(call).await?;
+        let Announced::Run(item) = context.start_call(call).await? else {
+            panic!("nobody has a say here");
+        };
         let mut child = Supervised::spawn(GuardedCommand {
             args: vec!["-c".into(), script.into()],
             stdout: Output::Piped,

@@ -9,6 +9,7 @@
 mod cancel;
 mod deaf;
 mod files;
+mod hooks;
 mod permission;
 mod run;
 mod session;

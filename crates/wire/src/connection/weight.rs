@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value};
 use sessiond_protocol::{
-    Accepted, Content, Event, Item, RequestBody, ServerFrame, ToolCall, ToolContent, Verdict,
+    Accepted, Content, Event, Hook, Item, Outcome, RequestBody, ServerFrame, ToolCall, ToolContent,
+    Verdict,
 };
 
 use crate::queue::NOMINAL_WEIGHT;
@@ -33,6 +34,7 @@ fn event(event: &Event) -> usize {
         Event::ItemChanged { call: of } => call(of),
         Event::TurnQueued { input, .. } => input.iter().map(content).sum(),
         Event::RequestOpened { body: of, .. } => body(of),
+        Event::RequestClosed { outcome: of, .. } => outcome(of),
         Event::Unknown(of) => value(of),
         _ => 0,
     }
@@ -82,7 +84,20 @@ fn body(body: &RequestBody) -> usize {
         RequestBody::Permission(asked) => asked.pattern.len(),
         RequestBody::Elicitation { message, schema } => message.len() + value(schema),
         RequestBody::FsWrite { content, .. } => content.len(),
+        RequestBody::Mcp { params, .. } => value(params),
+        RequestBody::Hook(Hook::Prompt { input }) => input.iter().map(content).sum(),
+        RequestBody::Hook(Hook::BeforeTool { call: of } | Hook::AfterTool { call: of }) => call(of),
+        RequestBody::Hook(Hook::Stop { .. }) => 0,
         RequestBody::FsRead { .. } | RequestBody::Terminal(_) => 0,
+    }
+}
+
+fn outcome(outcome: &Outcome) -> usize {
+    match outcome {
+        Outcome::Accepted { content: of }
+        | Outcome::Result { result: of }
+        | Outcome::Changed { input: of } => value(of),
+        _ => 0,
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, ModePolicy, OnDisconnect,
-    Op, Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
-    SessionOpened, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
+    Accepted, Content, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, ModePolicy,
+    OnDisconnect, Op, Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind,
+    SessionId, SessionOpened, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
 };
 use uuid::Uuid;
 
@@ -29,6 +29,7 @@ pub(super) struct Bench {
     log: Vec<EventFrame>,
     asked: Option<RequestFrame>,
     call: Option<ItemId>,
+    started: Vec<Vec<Content>>,
     /// The submissions that got a turn, with it.
     receipts: Vec<(String, String)>,
     tokens: u64,
@@ -82,6 +83,7 @@ impl Bench {
             log,
             asked: None,
             call: None,
+            started: Vec::new(),
             receipts: Vec::new(),
             tokens: 0,
         }
@@ -207,12 +209,15 @@ impl Bench {
                 Some(expected),
                 "cursors are dense"
             );
+            if matches!(&frame.event, Event::ItemStarted { .. }) {
+                self.call = frame.item;
+            }
             self.log.push(frame.clone());
         }
         for effect in &step.then {
             match effect {
                 Effect::Request(_, frame) => self.asked = Some(frame.clone()),
-                Effect::Started(_, item) => self.call = Some(*item),
+                Effect::StartAgent { prompt, .. } => self.started.push(prompt.clone()),
                 Effect::Receipt(_, receipt) => {
                     if let Verdict::Accepted(Accepted::Turn { turn }) = &receipt.result {
                         let receipt = (receipt.id.to_string(), turn.to_string());
@@ -284,6 +289,8 @@ impl Bench {
             Effect::Steers(_, steers) => format!("steers {}", steers.len()),
             Effect::StartAgent { .. } => "start agent".into(),
             Effect::Started(..) => "started".into(),
+            Effect::StartedWith(..) => "started with other input".into(),
+            Effect::Denied(_, why) => format!("denied {why}"),
             Effect::Reply(_, Outcome::Selected { option }) => format!("reply selected {option}"),
             Effect::Reply(_, outcome) => {
                 let outcome = serde_json::to_value(outcome).unwrap();
@@ -342,13 +349,27 @@ impl Bench {
         self.call.unwrap()
     }
 
-    pub(super) fn end_call(&mut self, status: ToolStatus) {
+    pub(super) fn end_call(&mut self, status: ToolStatus) -> Vec<String> {
         let call = Box::new(ToolCall {
             name: "run".into(),
             status,
             ..ToolCall::default()
         });
-        self.take(Input::Emitted(Emit::CallEnded(self.call.unwrap(), call)));
+        self.take(Input::Emitted(Emit::CallEnded(self.call.unwrap(), call)))
+    }
+
+    /// The agent is gone.
+    pub(super) fn failed(&mut self) -> Vec<String> {
+        self.take(Input::AgentDone(Err(AgentError::failed("gone"))))
+    }
+
+    /// What the agent was started with, each time.
+    pub(super) fn started(&self) -> &[Vec<Content>] {
+        &self.started
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        self.now
     }
 
     pub(super) fn ask(&mut self, body: RequestBody) -> Vec<String> {
@@ -367,10 +388,14 @@ impl Bench {
 
     /// The client attaches again, with other kinds that it answers.
     pub(super) fn answers(&mut self, answers: &[RequestKind]) {
+        self.answers_until(answers, OnDisconnect::Cancel);
+    }
+
+    pub(super) fn answers_until(&mut self, answers: &[RequestKind], on_disconnect: OnDisconnect) {
         self.take(Input::Attached {
             conn: CLIENT,
             answers: answers.to_vec(),
-            on_disconnect: OnDisconnect::Cancel,
+            on_disconnect,
         });
     }
 

@@ -44,7 +44,7 @@ fn a_fold_from_a_checkpoint_is_the_fold_from_the_beginning() {
             let outcome = sessiond_protocol::Outcome::Selected { option };
             b.answer(super::bench::CLIENT, outcome);
         },
-        |b| b.end_call(ToolStatus::Completed),
+        |b| drop(b.end_call(ToolStatus::Completed)),
         |b| drop(b.done(Stop::EndTurn)),
         |b| drop(b.done(Stop::EndTurn)),
         |b| drop(b.submit("s4", configure("auto"))),

@@ -345,10 +345,11 @@ impl Rig {
                 }
                 Effect::Request(conn, frame) => self.asked.push((conn, frame)),
                 Effect::StartAgent { turn, .. } => self.start_agent(turn)?,
-                Effect::Started(_, item) => self.calls.push(item),
+                Effect::Started(_, item) | Effect::StartedWith(_, item, _) => self.calls.push(item),
                 Effect::Stop => self.stopped = self.core.is_over(),
                 Effect::RequestClosed(..)
                 | Effect::Refused(..)
+                | Effect::Denied(..)
                 | Effect::Steered
                 | Effect::Steers(..)
                 | Effect::Reply(..)

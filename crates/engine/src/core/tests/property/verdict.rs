@@ -46,7 +46,10 @@ impl Taken {
                 Effect::Refused(conn, _) => taken.refused.push(*conn),
                 Effect::StartAgent { turn, prompt } => taken.started.push((*turn, prompt.len())),
                 Effect::Steers(token, steers) => taken.steers.push((*token, steers.len())),
-                Effect::Started(token, _) | Effect::RecordDone(token) => taken.done.push(*token),
+                Effect::Started(token, _)
+                | Effect::StartedWith(token, ..)
+                | Effect::Denied(token, _)
+                | Effect::RecordDone(token) => taken.done.push(*token),
                 Effect::Deliver(_) | Effect::Steered | Effect::Stop => {}
             }
         }
