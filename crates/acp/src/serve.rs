@@ -79,6 +79,7 @@ async fn greet(waist: &Connection) -> Result<Welcome, FaceError> {
         .send(ClientFrame::Hello(Hello {
             versions: vec![VERSION],
             client,
+            ack: false,
         }))
         .await?;
     loop {

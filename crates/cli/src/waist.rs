@@ -28,6 +28,7 @@ impl Waist {
             .send(ClientFrame::Hello(Hello {
                 versions: vec![VERSION],
                 client,
+                ack: false,
             }))
             .await?;
         match waist.receive().await? {

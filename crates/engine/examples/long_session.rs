@@ -146,8 +146,12 @@ impl Client {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let versions = vec![VERSION];
-        self.send(ClientFrame::Hello(Hello { versions, client }))
-            .await?;
+        self.send(ClientFrame::Hello(Hello {
+            versions,
+            client,
+            ack: false,
+        }))
+        .await?;
         match self.receive().await? {
             ServerFrame::Welcome(_) => Ok(()),
             other => Err(format!("no welcome but {other:?}").into()),

@@ -221,7 +221,9 @@ impl Actor {
 
     async fn turn_of_the_wheel(&mut self) {
         let deadline = self.core.deadline().map(|elapsed| self.started + elapsed);
-        let behind = self.clients.values().find(|client| client.queue.is_full());
+        let session = self.parts.session;
+        let mut clients = self.clients.values();
+        let behind = clients.find(|client| client.is_behind(session));
         // The end of what was dropped is waited for, not held up.
         let listening =
             self.core.is_dropping() || behind.is_none() && self.held.len() < APPENDS_AHEAD;
@@ -238,7 +240,7 @@ impl Actor {
                 Ok(ended) => self.feed_ended(ended),
                 Err(error) => tracing::error!(%error, "a feed broke down"),
             },
-            () = room(behind), if behind.is_some() => {}
+            () = room(behind, session), if behind.is_some() => {}
         }
     }
 
@@ -445,12 +447,9 @@ async fn sleep_until(deadline: Option<Instant>) {
     }
 }
 
-async fn room(behind: Option<&Outlet>) {
+async fn room(behind: Option<&Outlet>, session: SessionId) {
     if let Some(client) = behind {
-        tokio::select! {
-            () = client.queue.ready() => {}
-            () = client.queue.closed() => {}
-        }
+        client.caught_up(session).await;
     }
 }
 

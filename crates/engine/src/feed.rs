@@ -41,6 +41,8 @@ pub(crate) struct Feed {
 struct Sent {
     /// The newest durable event that it was sent, or that it said it had.
     cursor: Cursor,
+    /// The newest event of the session.
+    newest: Cursor,
     /// The submission whose receipt is still to come.
     owed: Option<SubmissionId>,
     end: End,
@@ -65,6 +67,7 @@ impl Feed {
     ) -> Arc<Self> {
         let sent = Sent {
             cursor,
+            newest: cursor,
             owed: Some(receipt),
             end: End::Not,
         };
@@ -83,17 +86,21 @@ impl Feed {
     /// Takes a live event. A client that is too far behind gets a `gap` instead, and nothing more:
     /// what it lacks is in the log.
     pub(crate) fn push(&self, frame: EventFrame, newest: Cursor) {
+        self.lock().newest = newest;
         if !self.live.is_full() {
             return self.live.push(ServerFrame::Event(frame));
         }
-        let after = self.lock().cursor;
-        let message =
-            "this client reads too slowly; resume the session after the cursor `gap.after`";
-        self.end(End::Because(gap(
-            self.session,
-            message,
-            Gap { newest, after },
-        )));
+        self.break_off("reads too slowly");
+    }
+
+    fn break_off(&self, what: &str) {
+        let lacks = {
+            let sent = self.lock();
+            let (newest, after) = (sent.newest, sent.cursor);
+            Gap { newest, after }
+        };
+        let message = format!("this client {what}; resume after the cursor `gap.after`");
+        self.end(End::Because(gap(self.session, message, lacks)));
     }
 
     /// Nothing of the session is sent after this.
@@ -159,10 +166,20 @@ impl Feed {
 
     /// Sends a frame as soon as there is room; gives up where the client or the feed is gone.
     async fn carry(&self, frame: ServerFrame) {
+        let is_durable = matches!(
+            &frame,
+            ServerFrame::Event(EventFrame {
+                cursor: Some(_),
+                ..
+            })
+        );
+        if is_durable && self.is_live() && self.outlet.acks.is_full(self.session) {
+            return self.break_off("acknowledges too slowly");
+        }
         let queue = &self.outlet.queue;
-        if queue.is_full() && !self.live.is_closed() {
+        if self.outlet.is_behind(self.session) && !self.live.is_closed() {
             tokio::select! {
-                () = queue.ready() => {}
+                () = self.outlet.caught_up(self.session) => {}
                 () = queue.closed() => return self.end(End::Silent),
                 () = self.live.closed() => {}
             }
@@ -171,15 +188,14 @@ impl Feed {
         if !matches!(sent.end, End::Not) {
             return;
         }
-        if let ServerFrame::Event(EventFrame {
-            cursor: Some(cursor),
-            ..
-        }) = &frame
-        {
-            sent.cursor = *cursor;
-        }
         // Under the lock: nothing is sent behind the back of who has just ended the feed.
-        queue.push(frame);
+        match frame {
+            ServerFrame::Event(frame) => {
+                sent.cursor = frame.cursor.unwrap_or(sent.cursor);
+                self.outlet.event(frame);
+            }
+            frame => queue.push(frame),
+        }
     }
 
     fn say_why(&self) {
@@ -197,6 +213,11 @@ impl Feed {
             }
             (None, End::Not | End::Silent) => {}
         }
+    }
+
+    /// Whether what was is shown.
+    fn is_live(&self) -> bool {
+        self.lock().owed.is_none()
     }
 
     fn is_over(&self) -> bool {

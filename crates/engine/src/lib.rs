@@ -26,6 +26,7 @@
 //!   without bound and never loses anything but the granularity of deltas (WIRE-6). A viewer that
 //!   stops reading slows nobody down: it gets a `gap` and goes on from the log (SQEQ-6).
 
+mod acks;
 mod actor;
 mod agent;
 mod audit;

@@ -14,7 +14,10 @@ use sessiond_protocol::{
 };
 use sessiond_wire::OutQueue;
 
-use crate::core::{ConnId, Refusal};
+use crate::{
+    acks::Acks,
+    core::{ConnId, Refusal},
+};
 
 /// One connection's outbound side, and which session asked which of its open requests: an answer
 /// names only the request.
@@ -22,6 +25,7 @@ use crate::core::{ConnId, Refusal};
 pub(crate) struct Outlet {
     pub(crate) conn: ConnId,
     pub(crate) queue: OutQueue<ServerFrame>,
+    pub(crate) acks: Arc<Acks>,
     requests: Arc<Mutex<HashMap<RequestId, SessionId>>>,
     /// How many answers of this connection were refused.
     refused: Arc<AtomicU64>,
@@ -32,13 +36,36 @@ impl Outlet {
         Self {
             conn,
             queue,
+            acks: Arc::default(),
             requests: Arc::default(),
             refused: Arc::default(),
         }
     }
 
     pub(crate) fn event(&self, frame: EventFrame) {
+        if let Some(cursor) = frame.cursor {
+            self.acks.sent(frame.session, cursor);
+        }
         self.queue.push(ServerFrame::Event(frame));
+    }
+
+    /// Whether bulk should wait: for the reader, or for what it has to acknowledge.
+    pub(crate) fn is_behind(&self, session: SessionId) -> bool {
+        self.queue.is_full() || self.acks.is_full(session)
+    }
+
+    /// Waits until the client is not behind, or gone.
+    pub(crate) async fn caught_up(&self, session: SessionId) {
+        let room = async {
+            while self.is_behind(session) {
+                self.queue.ready().await;
+                self.acks.room(session).await;
+            }
+        };
+        tokio::select! {
+            () = room => {}
+            () = self.queue.closed() => {}
+        }
     }
 
     pub(crate) fn receipt(&self, receipt: Receipt) {

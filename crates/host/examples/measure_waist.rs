@@ -151,7 +151,11 @@ impl Client {
             version: "1".to_owned(),
         };
         let versions = vec![VERSION];
-        let hello = ClientFrame::Hello(Hello { versions, client });
+        let hello = ClientFrame::Hello(Hello {
+            versions,
+            client,
+            ack: false,
+        });
         connection.send(hello).await?;
         connection.recv().await.ok_or("no welcome")?;
         Ok(Self {

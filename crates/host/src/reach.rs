@@ -104,8 +104,12 @@ async fn greet(stream: UnixStream) -> Option<ServerFrame> {
         name: "probe".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let versions = vec![VERSION];
-    let hello = ClientFrame::Hello(Hello { versions, client });
+    let (versions, ack) = (vec![VERSION], false);
+    let hello = ClientFrame::Hello(Hello {
+        versions,
+        client,
+        ack,
+    });
     waist.send(hello).await.ok()?;
     waist.recv().await
 }

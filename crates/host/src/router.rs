@@ -137,6 +137,7 @@ impl<H: Holders> Router<H> {
                 at
             }
             ClientFrame::Answer(Answer { request, .. }) => self.requests.get(request).cloned(),
+            ClientFrame::Ack { session, .. } => self.sessions.get(session).cloned(),
             ClientFrame::Bye {} => None,
         };
         match at.and_then(|at| self.remotes.get(&at)) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Accepted, ErrorCode, EventFrame, ItemId, Limits, Op, Outcome, RequestBody, RequestId,
+    Accepted, Cursor, ErrorCode, EventFrame, ItemId, Limits, Op, Outcome, RequestBody, RequestId,
     SessionId, SubmissionId, TurnId, WireError,
 };
 
@@ -21,6 +21,14 @@ pub enum ClientFrame {
     Submission(Submission),
     /// An answer to a request.
     Answer(Answer),
+    /// The client has dealt with all events of a session up to this one (SQEQ-9). Only after a
+    /// hello that says `ack`; there is no answer but to one that is wrong.
+    Ack {
+        /// The session.
+        session: SessionId,
+        /// The newest event it has dealt with.
+        cursor: Cursor,
+    },
     /// The last frame.
     Bye {},
 }
@@ -32,6 +40,11 @@ pub struct Hello {
     pub versions: Vec<u32>,
     /// The client.
     pub client: Party,
+    /// Whether the client acknowledges events. Then at most [`crate::limits::ACK_WINDOW`] events of
+    /// a session are sent beyond what it acknowledged: the agent of a session that it controls
+    /// waits, one that looks on gets a `gap`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ack: bool,
 }
 
 /// A program on one end.

@@ -18,7 +18,7 @@
 //! use sessiond_protocol::{ClientFrame, Hello, Party, decode, encode};
 //!
 //! let client = Party { name: "demo".into(), version: "1".into() };
-//! let line = encode(&ClientFrame::Hello(Hello { versions: vec![1], client }))?;
+//! let line = encode(&ClientFrame::Hello(Hello { versions: vec![1], client, ack: false }))?;
 //! assert!(line.starts_with(r#"{"v":1,"type":"hello""#));
 //! assert!(matches!(decode(&line)?, ClientFrame::Hello(_)));
 //! # Ok::<(), sessiond_protocol::BadFrame>(())

@@ -23,6 +23,10 @@ pub const HOOK_SECONDS: u64 = 60;
 /// How often a hook can make a turn go on that would have ended.
 pub const CONTINUATIONS: u32 = 8;
 
+/// Durable events of a session that may be on their way to a client that acknowledges them. Several
+/// round trips of a busy turn, and less than a queue holds.
+pub const ACK_WINDOW: u64 = 512;
+
 /// Sessions on a page of a list.
 pub const PAGE_SESSIONS: u32 = 100;
 
@@ -47,6 +51,9 @@ pub struct Limits {
     pub steers: u64,
     /// [`IDEMPOTENCY_KEYS`].
     pub idempotency_keys: u64,
+    /// [`ACK_WINDOW`].
+    #[serde(default)]
+    pub ack_window: u64,
     /// [`PAGE_SESSIONS`].
     pub page_sessions: u32,
     /// [`PAGE_EVENTS`].
@@ -62,6 +69,7 @@ impl Default for Limits {
             queued_turns: QUEUED_TURNS as u64,
             steers: STEERS as u64,
             idempotency_keys: IDEMPOTENCY_KEYS as u64,
+            ack_window: ACK_WINDOW,
             page_sessions: PAGE_SESSIONS,
             page_events: PAGE_EVENTS,
             filter_chars: FILTER_CHARS as u64,

@@ -170,7 +170,7 @@ impl Face {
                 }
                 self.note_wish(submission);
             }
-            ClientFrame::Answer(_) => {}
+            ClientFrame::Answer(_) | ClientFrame::Ack { .. } => {}
         }
         self.waist.send(frame).await?;
         Ok(Client::Stays)

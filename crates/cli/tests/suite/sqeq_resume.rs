@@ -103,6 +103,8 @@ fn a_cursor_that_is_not_there_yet_is_refused() {
     let mut client = Native::start(&home);
     let session = client.new_session(&home, &json!({}));
     let op = json!({"type": "session.resume", "session": session, "replay": {"after": 1_000_000}});
-    assert_eq!(client.receipt(None, &op)["error"]["code"], "gap");
+    let error = client.receipt(None, &op)["error"].clone();
+    assert_eq!(error["code"], "gap", "{error}");
+    assert_eq!(error["gap"]["after"], 0, "{error}");
     client.quit();
 }

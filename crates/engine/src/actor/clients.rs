@@ -2,8 +2,8 @@
 
 use sessiond_log::Generation;
 use sessiond_protocol::{
-    Accepted, AttachMode, ErrorCode, EventFrame, Loaded, Op, Replay, SessionOpened, SubmissionId,
-    Verdict, WireError,
+    Accepted, AttachMode, Cursor, ErrorCode, EventFrame, Loaded, Op, Replay, SessionOpened,
+    SubmissionId, Verdict, WireError,
 };
 
 use super::{Actor, Attach, Command, not_open, refusal};
@@ -77,6 +77,7 @@ impl Actor {
         self.input(Input::Disconnected { conn });
         self.settle().await;
         self.forget(conn);
+        outlet.acks.end(self.parts.session);
         for request in outlet.asked_for(self.parts.session) {
             outlet.request_closed(self.parts.session, request);
         }
@@ -86,6 +87,7 @@ impl Actor {
     /// The session begins: its header is the first record.
     pub(crate) fn create(&mut self, attach: Attach, header: SessionOpened) {
         let conn = attach.outlet.conn;
+        attach.outlet.acks.begin(self.parts.session, Cursor::START);
         self.clients.insert(conn, attach.outlet);
         let (answers, on_disconnect) = (attach.answers, attach.on_disconnect);
         self.input(Input::Attached {
@@ -205,6 +207,7 @@ impl Actor {
 
     async fn replay(&mut self, attach: &Attach) -> Result<(), WireError> {
         let (after, upto) = (self.replay_after(attach.replay)?, self.core.cursor());
+        attach.outlet.acks.begin(self.parts.session, after);
         if attach.replay == Replay::None {
             for frame in self.core.in_flight() {
                 push(attach, frame).await;
@@ -240,12 +243,8 @@ impl Actor {
 
 /// Replay is bulk: it waits for a reader that is behind, and gives up on one that is gone.
 async fn push(attach: &Attach, frame: EventFrame) {
-    let queue = &attach.outlet.queue;
-    if queue.is_full() {
-        tokio::select! {
-            () = queue.ready() => {}
-            () = queue.closed() => return,
-        }
+    if attach.outlet.is_behind(frame.session) {
+        attach.outlet.caught_up(frame.session).await;
     }
     attach.outlet.event(frame);
 }

@@ -80,10 +80,12 @@ impl Actor {
             }
         };
         let conn = attach.outlet.conn;
-        let feed = Feed::new(session, attach.outlet, (after, attach.id.clone()));
-        if let Some(before) = self.viewers.insert(conn, feed.clone()) {
+        if let Some(before) = self.viewers.remove(&conn) {
             before.stop();
         }
+        attach.outlet.acks.begin(session, after);
+        let feed = Feed::new(session, attach.outlet, (after, attach.id.clone()));
+        self.viewers.insert(conn, feed.clone());
         let beginning = Beginning {
             id: attach.id,
             past,

@@ -57,6 +57,11 @@ pub(super) async fn serve(inner: Arc<Inner>, conn: ConnId, mut end: ServerEnd) {
             }
             ClientFrame::Submission(submission) => serving.submission(submission),
             ClientFrame::Answer(answer) => serving.answer(answer),
+            ClientFrame::Ack { session, cursor } => {
+                if let Err(error) = serving.outlet.acks.ack(session, cursor) {
+                    serving.outlet.error(error);
+                }
+            }
         }
     }
     serving.leave().await;
@@ -74,6 +79,9 @@ impl Serving {
             return false;
         }
         self.greeted = true;
+        if hello.ack {
+            self.outlet.acks.want();
+        }
         self.outlet.queue.push(ServerFrame::Welcome(Welcome {
             version: VERSION,
             server: Party {

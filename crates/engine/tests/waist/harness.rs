@@ -259,6 +259,15 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) async fn connect(engine: &Engine) -> Self {
+        Self::greet(engine, false).await
+    }
+
+    /// A client that acknowledges what it gets.
+    pub(crate) async fn acknowledging(engine: &Engine) -> Self {
+        Self::greet(engine, true).await
+    }
+
+    async fn greet(engine: &Engine, ack: bool) -> Self {
         let connection = engine.connect();
         let client = Party {
             name: "test".into(),
@@ -268,6 +277,7 @@ impl Client {
             .send(ClientFrame::Hello(Hello {
                 versions: vec![1],
                 client,
+                ack,
             }))
             .await
             .unwrap();
@@ -369,6 +379,17 @@ impl Client {
         replay: Replay,
         mode: AttachMode,
     ) -> Verdict {
+        let id = self.begin_attach(session, replay, mode).await;
+        self.receipt(id).await
+    }
+
+    /// Attaches, and waits for nothing.
+    pub(crate) async fn begin_attach(
+        &mut self,
+        session: SessionId,
+        replay: Replay,
+        mode: AttachMode,
+    ) -> SubmissionId {
         let resume = SessionResume {
             session,
             cwd: None,
@@ -379,7 +400,7 @@ impl Client {
             answers: vec![RequestKind::Permission],
             on_disconnect: OnDisconnect::Cancel,
         };
-        self.submit(None, Op::SessionResume(resume)).await
+        self.send(None, Op::SessionResume(resume)).await
     }
 
     pub(crate) async fn start(&mut self, session: SessionId, prompt: &str) -> TurnId {
@@ -420,15 +441,19 @@ impl Client {
     /// Waits for the end of a turn.
     pub(crate) async fn ended(&mut self, turn: TurnId) -> TurnOutcome {
         loop {
-            let ended = self.events.iter().find_map(|frame| match &frame.event {
-                Event::TurnEnded(ended) if frame.turn == Some(turn) => Some(ended.outcome),
-                _ => None,
-            });
-            match ended {
+            match self.ended_already(turn) {
                 Some(outcome) => return outcome,
                 None => drop(self.next().await),
             }
         }
+    }
+
+    /// How a turn ended, as far as is known.
+    pub(crate) fn ended_already(&self, turn: TurnId) -> Option<TurnOutcome> {
+        self.events.iter().find_map(|frame| match &frame.event {
+            Event::TurnEnded(ended) if frame.turn == Some(turn) => Some(ended.outcome),
+            _ => None,
+        })
     }
 
     /// A whole turn.
@@ -443,6 +468,11 @@ impl Client {
             self.next().await;
         }
         self.requests.first().cloned().unwrap()
+    }
+
+    pub(crate) async fn ack(&mut self, session: SessionId, cursor: Cursor) {
+        let ack = ClientFrame::Ack { session, cursor };
+        self.connection.send(ack).await.unwrap();
     }
 
     pub(crate) async fn answer(&mut self, request: &RequestFrame, outcome: Outcome) {

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on says so loudly"
 )]
 
+mod acks;
 mod answers;
 mod audit;
 mod busy;

@@ -35,6 +35,7 @@ impl Client {
             .send(ClientFrame::Hello(Hello {
                 versions: vec![VERSION],
                 client: party,
+                ack: false,
             }))
             .await;
         let welcome = client.next().await;

@@ -122,6 +122,7 @@ impl Session {
             .send(ClientFrame::Hello(Hello {
                 versions: vec![VERSION],
                 client: party,
+                ack: false,
             }))
             .await;
         let new = SessionNew {

@@ -1,0 +1,124 @@
+//! Clients that acknowledge what they get.
+
+use sessiond_log::Store;
+use sessiond_protocol::{
+    AttachMode, Cursor, ErrorCode, Op, Replay, SessionId, TurnOutcome, Verdict, limits::ACK_WINDOW,
+};
+
+use crate::harness::{Client, code, durable, engine};
+
+/// Two durable events each.
+fn calls(times: usize) -> String {
+    "call ".repeat(times)
+}
+
+/// Gives the session this many chances to go on.
+async fn go_round(client: &mut Client, session: SessionId, times: u32) {
+    for _ in 0..times {
+        let same = Op::SessionConfigure { mode: "ask".into() };
+        client.submit(Some(session), same).await;
+    }
+}
+
+/// SQEQ-9: the agent waits at the edge of the window, and nothing is lost.
+#[tokio::test]
+async fn a_controller_gets_a_window_of_events_and_then_as_many_as_it_acknowledges() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::acknowledging(&engine).await;
+    let session = client.new_session().await;
+    let mut watcher = Client::connect(&engine).await;
+    watcher.attach(session, Replay::All, AttachMode::View).await;
+    let turn = client.start(session, &calls(400)).await;
+    client.until(Cursor(ACK_WINDOW)).await;
+    go_round(&mut client, session, 2000).await;
+    assert_eq!(client.ended_already(turn), None, "it waits for the client");
+    // What was under way when the window closed comes all the same.
+    assert!(client.newest().0 < ACK_WINDOW + 200, "{}", client.newest());
+    for _ in 0..2 {
+        let newest = client.newest();
+        client.ack(session, newest).await;
+    }
+    while client.ended_already(turn).is_none() {
+        let newest = client.newest();
+        client.ack(session, newest).await;
+        client.next().await;
+    }
+    assert_eq!(client.ended(turn).await, TurnOutcome::Completed);
+    assert_eq!(watcher.ended(turn).await, TurnOutcome::Completed);
+    assert_eq!(durable(&watcher.events), durable(&client.events));
+    assert!(client.errors.is_empty(), "the same twice is no error");
+}
+
+/// SQEQ-9, SQEQ-6: a viewer that acknowledges nothing gets a gap, and the turn goes on.
+#[tokio::test]
+async fn a_viewer_at_the_edge_of_its_window_gets_a_gap_and_goes_on_from_there() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::connect(&engine).await;
+    let session = client.new_session().await;
+    let mut viewer = Client::acknowledging(&engine).await;
+    viewer.attach(session, Replay::All, AttachMode::View).await;
+    let turn = client.start(session, &calls(700)).await;
+    assert_eq!(client.ended(turn).await, TurnOutcome::Completed);
+    while viewer.errors.is_empty() {
+        viewer.next().await;
+    }
+    let gap = viewer.errors[0].gap.unwrap();
+    assert_eq!(gap.after, Cursor(ACK_WINDOW));
+    assert_eq!(gap.after, viewer.newest());
+    // The past waits for acknowledgements too, and is no gap.
+    let replay = Replay::After(gap.after);
+    viewer.begin_attach(session, replay, AttachMode::View).await;
+    viewer.until(Cursor(gap.after.0 + ACK_WINDOW)).await;
+    go_round(&mut client, session, 100).await;
+    assert_eq!(viewer.newest(), Cursor(gap.after.0 + ACK_WINDOW));
+    assert_eq!(viewer.errors.len(), 1);
+    while viewer.ended_already(turn).is_none() {
+        let newest = viewer.newest();
+        viewer.ack(session, newest).await;
+        viewer.next().await;
+    }
+    assert_eq!(durable(&viewer.events), durable(&client.events));
+}
+
+/// SQEQ-9: what cannot be acknowledged is refused, and changes nothing.
+#[tokio::test]
+async fn an_acknowledgement_of_what_was_not_sent_or_not_agreed_is_refused() {
+    let engine = engine(Store::in_memory());
+    let mut plain = Client::connect(&engine).await;
+    let session = plain.new_session().await;
+    plain.turn(session, "say:one").await;
+    let newest = plain.newest();
+    let mut client = Client::acknowledging(&engine).await;
+    client.attach(session, Replay::All, AttachMode::View).await;
+    client.ack(session, newest).await;
+    let table = [
+        (session, newest.next(), ErrorCode::Invalid),
+        (
+            SessionId::new(uuid::Uuid::from_u128(9)),
+            newest,
+            ErrorCode::NotFound,
+        ),
+    ];
+    for (n, (session, cursor, expected)) in table.into_iter().enumerate() {
+        client.ack(session, cursor).await;
+        while client.errors.len() <= n {
+            client.next().await;
+        }
+        assert_eq!(client.errors[n].code, expected);
+    }
+    client.submit(Some(session), Op::SessionDetach {}).await;
+    client.ack(session, newest).await;
+    while client.errors.len() < 3 {
+        client.next().await;
+    }
+    assert_eq!(client.errors[2].code, ErrorCode::NotFound);
+    plain.ack(session, newest).await;
+    while plain.errors.is_empty() {
+        plain.next().await;
+    }
+    assert_eq!(plain.errors[0].code, ErrorCode::Invalid);
+    let again = client.submit(Some(session), Op::SessionDetach {}).await;
+    assert_eq!(code(again), ErrorCode::NotFound);
+    let verdict = client.attach(session, Replay::None, AttachMode::View).await;
+    assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
+}
