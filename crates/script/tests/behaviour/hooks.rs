@@ -107,3 +107,30 @@ async fn a_call_that_a_hook_denied_does_nothing_and_the_script_goes_on() {
         assert_eq!(session.get("file"), None);
     }
 }
+
+#[tokio::test]
+async fn a_command_that_a_hook_changed_is_the_one_that_runs_and_that_is_asked_about() {
+    let mut session = Session::new(&[RequestKind::Hook, RequestKind::Permission]).await;
+    let mut asked = Vec::new();
+    let turn = session
+        .turn("/run touch file", |seen| match seen {
+            Seen::Asked(RequestBody::Hook(Hook::BeforeTool { .. })) => {
+                let input = json!({"command": "touch other"});
+                Act::Answer(Outcome::Changed { input })
+            }
+            Seen::Asked(RequestBody::Hook(_)) => Act::Answer(Outcome::Passed),
+            Seen::Asked(RequestBody::Permission(permission)) => {
+                asked.push((permission.title.clone(), permission.pattern.clone()));
+                let option = PermissionKind::AllowOnce.id().to_owned();
+                Act::Answer(Outcome::Selected { option })
+            }
+            _ => Act::Watch,
+        })
+        .await;
+    assert_eq!(asked, [("Run touch other".into(), "touch other".into())]);
+    assert_eq!(turn.call().title, "Run touch other");
+    assert_eq!(
+        (session.get("file"), session.get("other")),
+        (None, Some(String::new()))
+    );
+}
