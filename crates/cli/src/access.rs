@@ -79,9 +79,10 @@ impl Local {
     /// to wait for.
     pub(crate) async fn end(self) {
         if let Some((engine, doorway)) = self.0 {
-            drain(&engine).await;
-            // Whoever comes now is too late; the next one finds the lease free.
+            // Whoever looks on from another process would keep its session open; whoever comes now is
+            // too late, and finds the lease free in a moment.
             drop(doorway);
+            drain(&engine).await;
         }
     }
 }

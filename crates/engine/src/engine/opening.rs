@@ -6,7 +6,7 @@ use sessiond_log::{Lease, LogError, Owner, Store};
 use sessiond_protocol::{
     ErrorCode, SessionId, SessionOpened, Start, SubmissionId, Surroundings, Verdict, WireError,
 };
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::TrySendError};
 
 use super::{INBOX, Inner};
 use crate::{
@@ -73,7 +73,11 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
     let (command, inbox) = match sender {
         Some(sender) => match sender.try_send(command) {
             Ok(()) => return,
-            Err(error) => (error.into_inner(), None),
+            // Many went at once, or it replays to somebody slow: it gets to this one.
+            Err(TrySendError::Full(command)) => {
+                return wait_for_room(inner, session, cwd, (sender, command));
+            }
+            Err(TrySendError::Closed(command)) => (command, None),
         },
         None => (command, register(inner, session)),
     };
@@ -103,6 +107,23 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
                 refuse(&attach.outlet, attach.id, error.clone());
                 fail(&inner, session, inbox, &error);
             }
+        }
+    });
+}
+
+/// Hands a command to an actor whose inbox is full. How many wait so is bounded by the submissions
+/// that a connection may have unanswered.
+fn wait_for_room(
+    inner: &Arc<Inner>,
+    session: SessionId,
+    cwd: Option<String>,
+    (sender, command): (mpsc::Sender<Command>, Command),
+) {
+    let inner = inner.clone();
+    tokio::spawn(async move {
+        if let Err(mpsc::error::SendError(Command::Attach(late))) = sender.send(command).await {
+            // Its actor has ended meanwhile; the next one is opened for this client.
+            attach(&inner, session, cwd, late);
         }
     });
 }
