@@ -21,7 +21,6 @@ const CLIENTS: &str = "engine/src/core/clients.rs";
 const CLOSE: &str = "engine/src/core/close.rs";
 const ASKS: &str = "engine/src/core/asks.rs";
 const SETTINGS: &str = "engine/src/core/settings.rs";
-const ATTEST: &str = "engine/src/core/attest.rs";
 const FOLD: &str = "protocol/src/standing.rs";
 const CLOSINGS: &str = "protocol/src/standing/closings.rs";
 

@@ -1,10 +1,10 @@
 //! What is recorded, closed, answered and remembered.
 
-use super::{ASKS, ATTEST, BUSY, CLOSINGS, CORE, FOLD, KEYS, STREAM, TURNS, broken};
+use super::{ASKS, BUSY, CLOSINGS, CORE, FOLD, KEYS, STREAM, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
-pub(super) const MUTATIONS: [Mutation; 40] = [
+pub(super) const MUTATIONS: [Mutation; 38] = [
     // Closed once
     broken(
         "open-calls-stay",
@@ -182,19 +182,6 @@ pub(super) const MUTATIONS: [Mutation; 40] = [
             STREAM,
             ".get(self.stored - self.dropped..)\n            .unwrap_or_default();\n        let stream",
             ".get(0..)\n            .unwrap_or_default();\n        let stream",
-        ],
-    ),
-    // Resumed elsewhere
-    broken(
-        "grants-go-elsewhere",
-        [ATTEST, "        core.standing.revoke();\n", ""],
-    ),
-    broken(
-        "mode-goes-elsewhere",
-        [
-            ATTEST,
-            "        core.standing.mode = Some(mode.clone());\n",
-            "",
         ],
     ),
     // Keys
