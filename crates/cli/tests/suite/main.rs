@@ -42,4 +42,5 @@ mod sqeq_bad_frames;
 mod sqeq_flood;
 mod sqeq_resume;
 mod stdout_purity;
+mod stopped;
 mod two_processes;
