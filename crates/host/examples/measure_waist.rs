@@ -1,6 +1,8 @@
 //! What the waist costs: `measure_waist DIRECTORY SESSIONS EVENTS` prints one JSON object.
 //!
 //! - events a second of one streaming turn, to a client in the process and to one behind a socket;
+//! - the same turn with a hundred viewers, all of them reading or one standing still: when the
+//!   last of the others has its end;
 //! - SESSIONS sessions in one engine, each with a turn, through one socket: whether an event was
 //!   lost or came out of order, and the memory of a session that rests.
 
@@ -30,6 +32,9 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Text of a delta: a token or two.
 const DELTA: &str = "some text";
+
+/// Clients that look on.
+const VIEWERS: usize = 100;
 
 /// Runs of each stream; the median counts.
 const RUNS: usize = 5;
@@ -70,6 +75,13 @@ async fn measure(directory: &Path, sessions: usize, events: usize) -> Result<Val
     }
     let (here, there) = (median(here), median(there));
 
+    let (mut reading, mut with_one_stopped) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        reading.push(viewed(&engine, events / 2, VIEWERS, 0).await?);
+        with_one_stopped.push(viewed(&engine, events / 2, VIEWERS - 1, 1).await?);
+    }
+    let (reading, with_one_stopped) = (median(reading), median(with_one_stopped));
+
     let before = resident()?;
     let mut client = Client::of(relay(connect(door.path()).await?)).await?;
     let begun = Instant::now();
@@ -89,6 +101,9 @@ async fn measure(directory: &Path, sessions: usize, events: usize) -> Result<Val
         "events": events,
         "in_process_us": here,
         "socket_us": there,
+        "viewers_ms": reading,
+        "viewers_one_stopped_ms": with_one_stopped,
+        "viewers_ratio": with_one_stopped / reading,
         "sessions": sessions,
         "sessions_seconds": seconds,
         "out_of_order": disorder,
@@ -107,6 +122,42 @@ async fn stream(mut client: Client, events: usize) -> Result<f64, Failure> {
         return Err("text was lost".into());
     }
     Ok(elapsed * 1e6 / events as f64)
+}
+
+/// Milliseconds from the start of a streaming turn until the last of `reading` viewers has its end,
+/// while `stopped` others take nothing.
+async fn viewed(
+    engine: &Engine,
+    events: usize,
+    reading: usize,
+    stopped: usize,
+) -> Result<f64, Failure> {
+    let mut controller = Client::of(engine.connect()).await?;
+    let session = controller.new_session().await?;
+    let (mut still, mut tasks) = (Vec::new(), Vec::new());
+    for _ in 0..stopped {
+        let mut viewer = Client::of(engine.connect()).await?;
+        viewer.view(session).await?;
+        still.push(viewer);
+    }
+    let mut viewers = Vec::new();
+    for _ in 0..reading {
+        let mut viewer = Client::of(engine.connect()).await?;
+        viewer.view(session).await?;
+        viewers.push(viewer);
+    }
+    let begun = Instant::now();
+    for mut viewer in viewers {
+        tasks.push(tokio::spawn(async move { viewer.until_ended(1).await }));
+    }
+    controller.start(session, events).await?;
+    controller.until_ended(1).await?;
+    for task in tasks {
+        task.await??;
+    }
+    let elapsed = begun.elapsed().as_secs_f64() * 1e3;
+    drop(still);
+    Ok(elapsed)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -222,6 +273,13 @@ impl Client {
             Accepted::Session(view) => Ok(view.session),
             _ => Err("no session".into()),
         }
+    }
+
+    async fn view(&mut self, session: SessionId) -> Result<(), Failure> {
+        let resume = json!({"type": "session.resume", "session": session, "mode": "view"});
+        self.call(None, serde_json::from_value(resume)?)
+            .await
+            .map(drop)
     }
 
     /// Starts a turn of so many deltas.

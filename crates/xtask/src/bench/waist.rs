@@ -60,6 +60,12 @@ fn table(figures: &Value) -> String {
     let rows = [
         ("an event to a client in the process, us", "in_process_us"),
         ("an event to a client behind a socket, us", "socket_us"),
+        ("a turn until 100 viewers have its end, ms", "viewers_ms"),
+        (
+            "the same with one of them stopped, ms",
+            "viewers_one_stopped_ms",
+        ),
+        ("ratio", "viewers_ratio"),
         ("sessions at the same time, each with a turn", "sessions"),
         ("seconds for all of them", "sessions_seconds"),
         ("events lost or out of order", "out_of_order"),
