@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
 use std::thread;
 
@@ -147,6 +148,42 @@ fn a_host_that_is_asked_to_end_finishes_its_turns() {
     eventually("the host ends", PATIENCE, || (!alive(host)).then_some(()));
     let shown = home.run(&["sessions", "show", &session]).well().stdout;
     assert!(shown.contains("done"), "{shown}");
+}
+
+/// SEC-3: the WebSocket of a host opens to who knows the store's secret, and to nobody else.
+#[test]
+fn a_host_listens_where_it_is_told_to() {
+    let home = Home::new();
+    let refused = home.run(&["host", "--listen", "ws://0.0.0.0:0"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("127.0.0.1"), "{}", refused.stderr);
+    assert_eq!(home.run(&["host", "--listen", "here"]).code, Some(2));
+
+    let mut command = home.command(&["host", "--idle", "60", "--listen", "ws://127.0.0.1:0"]);
+    let mut host = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    let mut stderr = BufReader::new(host.stderr.take().unwrap());
+    stderr.read_line(&mut said).unwrap();
+    let address = said.trim().rsplit("ws://").next().unwrap().to_owned();
+    let secret = fs::read_to_string(home.store().join("keys").join("attach")).unwrap();
+    let bearer = format!("Authorization: Bearer {}\r\n", secret.trim());
+    let status = |header: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{header}\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    };
+    assert!(status(&bearer).contains(" 101 "), "{}", status(&bearer));
+    assert!(status("").contains(" 401 "), "{}", status(""));
+    let from_a_page = format!("{bearer}Origin: http://example.org\r\n");
+    assert!(status(&from_a_page).contains(" 403 "));
+    kill(host.id());
+    host.wait().unwrap();
 }
 
 #[test]
