@@ -2,24 +2,39 @@
 
 use sessiond_protocol::{ClientFrame, encode};
 use sessiond_wire::Coalesce;
+use sessiond_wire::queue::NOMINAL_WEIGHT;
 use sessiond_wire::stdio::Encode;
 
-/// A frame that is written as its line.
+/// A frame as its line, so that the queue it waits in knows what it weighs.
 #[derive(Debug)]
-pub(crate) struct Outbound(pub(crate) ClientFrame);
+pub(crate) struct Outbound(String);
+
+impl Outbound {
+    /// The frame's line; none for what has no JSON form, which no frame that was read from JSON or
+    /// made by a face is.
+    pub(crate) fn of(frame: &ClientFrame) -> Option<Self> {
+        match encode(frame) {
+            Ok(line) => Some(Self(line)),
+            Err(error) => {
+                tracing::error!(code = ?error.code, "a frame could not be written");
+                None
+            }
+        }
+    }
+}
 
 impl Coalesce for Outbound {
     fn absorb(&mut self, next: Self) -> Result<(), Self> {
         Err(next)
     }
+
+    fn weight(&self) -> usize {
+        NOMINAL_WEIGHT + self.0.len()
+    }
 }
 
 impl Encode for Outbound {
     fn encode(&self, line: &mut Vec<u8>) {
-        match encode(&self.0) {
-            Ok(text) => line.extend_from_slice(text.as_bytes()),
-            // What was read from JSON, or made by a face, has a JSON form.
-            Err(error) => tracing::error!(code = ?error.code, "a frame could not be written"),
-        }
+        line.extend_from_slice(self.0.as_bytes());
     }
 }

@@ -25,13 +25,16 @@ async fn carry(mut server: ServerEnd, mut lines: mpsc::Receiver<Line>, out: OutQ
     loop {
         let is_full = server.out.is_full();
         let clients = server.out.clone();
+        // Reading goes on while what is sent waits: the other process may be waiting for that.
+        let is_behind = out.is_full();
         tokio::select! {
-            frame = server.recv() => match frame {
+            frame = server.recv(), if !is_behind => match frame {
                 // A client's frames are few, and what it sends beyond that waits in its channel.
                 Some(frame) => {
                     let is_last = matches!(frame, ClientFrame::Bye {});
-                    out.push(Outbound(frame));
-                    out.ready().await;
+                    if let Some(line) = Outbound::of(&frame) {
+                        out.push(line);
+                    }
                     if is_last {
                         break;
                     }
@@ -47,6 +50,7 @@ async fn carry(mut server: ServerEnd, mut lines: mpsc::Receiver<Line>, out: OutQ
                 None => break,
             },
             () = clients.ready(), if is_full => {}
+            () = out.ready(), if is_behind => {}
         }
     }
     // What was submitted is still written; then the other process sees that this client is gone.

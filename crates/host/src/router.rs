@@ -140,12 +140,21 @@ impl<H: Holders> Router<H> {
             ClientFrame::Ack { session, .. } => self.sessions.get(session).cloned(),
             ClientFrame::Bye {} => None,
         };
-        match at.and_then(|at| self.remotes.get(&at)) {
-            Some(remote) => remote.send(frame),
+        match at.filter(|at| self.remotes.contains_key(at)) {
+            Some(at) => self.send_there(&at, frame),
             None if self.local.send(frame).await.is_err() => return Life::Over,
             None => {}
         }
         Life::On
+    }
+
+    /// Sends a frame to a holder. One that is stuck is left: what it was asked gets an answer.
+    fn send_there(&mut self, at: &PathBuf, frame: ClientFrame) {
+        let sent = self.remotes.get(at).map(|remote| remote.send(frame));
+        if let Some(Err(_gone)) = sent {
+            tracing::warn!("a holder does not take what it is sent; it is left");
+            self.lost(at);
+        }
     }
 
     /// A frame of the engine here.
@@ -188,15 +197,12 @@ impl<H: Holders> Router<H> {
                 }
             };
         }
-        let Some(remote) = self.remotes.get(&path) else {
-            return false;
-        };
         let id = submission.id.clone();
         if let Op::SessionResume(resume) = &mut submission.op {
             resume.found_by = FoundBy::Relay;
         }
-        remote.send(ClientFrame::Submission(submission));
-        self.await_receipt(id, Some(path), None);
+        self.await_receipt(id, Some(path.clone()), None);
+        self.send_there(&path, ClientFrame::Submission(submission));
         true
     }
 

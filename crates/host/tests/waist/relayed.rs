@@ -3,7 +3,8 @@
 use serde_json::json;
 use sessiond_host::{listen, relay, route};
 use sessiond_protocol::{
-    Accepted, Answer, ClientFrame, ErrorCode, Event, Outcome, SessionId, TurnOutcome, Verdict,
+    Accepted, Answer, ClientFrame, ErrorCode, Event, Outcome, ServerFrame, SessionId, TurnOutcome,
+    Verdict,
 };
 use sessiond_wire::socket::connect;
 
@@ -109,6 +110,35 @@ async fn a_holder_that_goes_leaves_no_submission_without_an_answer() {
     // From now on the session is asked for here again.
     let verdict = client.start(session, "three").await;
     assert_eq!(code(&verdict), Some(ErrorCode::NotFound));
+}
+
+/// SQEQ-1: also one that takes nothing any more, however much it is sent.
+#[tokio::test]
+async fn a_holder_that_is_stuck_is_left_and_every_submission_is_answered() {
+    let world = World::new();
+    let holder = world.engine();
+    let session = left_behind(&world, &holder).await;
+    let fake = Fake::listen(&world.path("fake"));
+    let here = world.engine();
+    let mut client = Client::greet(route(here.connect(), Always(fake.path.clone()))).await;
+    let resumed = client.submit(None, resume(session)).await;
+    let mut peer = fake.accept().await;
+    peer.welcome().await;
+    peer.accept_resume().await;
+    assert_eq!(code(&client.receipt(&resumed).await), None);
+    // Four mebibytes a prompt: neither the socket nor the queue before it takes many.
+    let long = "x".repeat(4 << 20);
+    let mut open = std::collections::HashSet::new();
+    for _ in 0..100 {
+        open.insert(client.submit(Some(session), turn(&long)).await);
+    }
+    while !open.is_empty() {
+        if let ServerFrame::Receipt(receipt) = client.next().await {
+            assert!(open.remove(&receipt.id), "one receipt each");
+        }
+    }
+    // The other end is open all the while.
+    drop(peer);
 }
 
 /// contract.md: "2 s deadline, then busy".
