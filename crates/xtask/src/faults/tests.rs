@@ -1,5 +1,6 @@
 use super::mutants::open_sites;
 use super::mutations::MUTATIONS;
+use super::rules::RULES;
 use super::verdict::{Row, Table};
 
 fn row(test: &str, states: u64, violations: u64) -> Row {
@@ -83,4 +84,18 @@ fn the_count_of_a_fuzzer_is_its_last_word() {
     );
     assert_eq!(executed("stat::average_exec_per_sec:     2500"), None);
     assert_eq!(executed("#2 INITED cov: 5"), None);
+}
+
+/// A table that has rotted is found here, not in the long run that needs it.
+#[test]
+fn every_row_breaks_code_that_is_there() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let syncs = MUTATIONS.iter().map(|row| (crates.join("log/src"), row));
+    let rules = RULES.into_iter().flatten().map(|row| (crates.clone(), row));
+    for (folder, row) in syncs.chain(rules) {
+        let text = std::fs::read_to_string(folder.join(row.file)).unwrap();
+        if let Err(why) = row.apply(&text) {
+            panic!("{}: {why}", row.name);
+        }
+    }
 }

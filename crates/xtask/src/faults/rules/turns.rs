@@ -72,8 +72,8 @@ pub(super) const MUTATIONS: [Mutation; 30] = [
         "untaken-is-lost",
         [
             TURNS,
-            "if self.go_on(usage) {",
-            "if false && self.go_on(usage) {",
+            "if self.go_on(usage) || self.may_stop(",
+            "if self.may_stop(",
         ],
     ),
     // Replace
