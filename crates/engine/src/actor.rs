@@ -426,6 +426,12 @@ pub(crate) fn not_open(session: SessionId) -> WireError {
     WireError::new(ErrorCode::NotFound, message).about(session)
 }
 
+/// An error for a client that came while the session was coming to its end.
+pub(crate) fn being_closed(session: SessionId) -> WireError {
+    let message = "the session is being closed; try again";
+    WireError::new(ErrorCode::Busy, message).about(session)
+}
+
 pub(crate) fn timestamp() -> String {
     // Milliseconds, as people read them; the log orders by seq, not by time (LOG-14).
     let now = jiff::Timestamp::now();

@@ -365,15 +365,11 @@ impl Stepping<'_> {
     fn record(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
         let durable = event.persistence(self.core.persistence) != Persistence::Never;
         let cause = turn.and_then(|turn| self.cause_of(turn));
-        let session = self.core.session;
         let frame = EventFrame {
-            session,
-            cursor: None,
             turn,
             item,
             cause,
-            at: None,
-            event,
+            ..EventFrame::new(self.core.session, event)
         };
         if durable {
             self.append(frame)

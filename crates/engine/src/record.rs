@@ -59,15 +59,10 @@ pub(crate) fn to_frame(session: SessionId, record: RecordView<'_>) -> EventFrame
         },
         Err(_) => {
             let value = serde_json::json!({ "type": record.kind });
-            let (turn, item, cause) = (None, None, None);
             EventFrame {
-                session,
                 cursor,
-                turn,
-                item,
-                cause,
                 at,
-                event: Event::Unknown(value),
+                ..EventFrame::new(session, Event::Unknown(value))
             }
         }
     }
@@ -84,22 +79,13 @@ fn of_session(session: SessionId, mut event: Event) -> Event {
 
 /// What a client is told of a damaged place.
 pub(crate) fn damage_frame(session: SessionId, damage: &Damage) -> EventFrame {
-    let (cursor, turn, item, cause, at) = (None, None, None, None, None);
     let (offset, length) = (damage.offset, damage.length);
     let event = Event::Damage {
         segment: damage.segment.clone(),
         offset,
         length,
     };
-    EventFrame {
-        session,
-        cursor,
-        turn,
-        item,
-        cause,
-        at,
-        event,
-    }
+    EventFrame::new(session, event)
 }
 
 /// A failure of the log as a client gets it.

@@ -35,6 +35,21 @@ pub struct EventFrame {
     pub event: Event,
 }
 
+impl EventFrame {
+    /// An event of a session, with nothing more to place it.
+    pub fn new(session: SessionId, event: Event) -> Self {
+        Self {
+            session,
+            cursor: None,
+            turn: None,
+            item: None,
+            cause: None,
+            at: None,
+            event,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type")]

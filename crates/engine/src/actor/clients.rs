@@ -6,7 +6,7 @@ use sessiond_protocol::{
     SubmissionId, Verdict, WireError,
 };
 
-use super::{Actor, Attach, Command, not_open, refusal};
+use super::{Actor, Attach, Command, being_closed, not_open, refusal};
 use crate::{
     audit::{Action, Decision},
     core::{Cause, ConnId, Input},
@@ -124,10 +124,8 @@ impl Actor {
         if admitted.is_err() {
             let decision = Decision::on(self.parts.session, Action::Attach, &admitted);
             decision.written(&self.parts.store).await;
-        }
-        if admitted.is_ok() {
-            let loaded = Some(self.loaded);
-            self.arrived(arrival, loaded);
+        } else {
+            self.arrived(arrival, Some(self.loaded));
         }
         self.admit(attach, admitted);
         self.stopping = self.core.is_abandoned();
@@ -173,8 +171,7 @@ impl Actor {
         }
         self.settle().await;
         if self.core.is_closed() {
-            let message = "the session is being closed; try again";
-            return Err(WireError::new(ErrorCode::Busy, message).about(self.parts.session));
+            return Err(being_closed(self.parts.session));
         }
         self.replay(attach).await
     }

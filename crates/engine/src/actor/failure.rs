@@ -122,14 +122,8 @@ fn turn_failed(
         bookmark: Cursor::START,
         error: Some(error.clone()),
     };
-    let (cursor, item, cause, at) = (None, None, None, None);
     EventFrame {
-        session,
-        cursor,
         turn: Some(turn),
-        item,
-        cause,
-        at,
-        event: Event::TurnEnded(ended),
+        ..EventFrame::new(session, Event::TurnEnded(ended))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sessiond_log::Generation;
 use sessiond_protocol::{Cursor, ErrorCode, Gap, Replay, WireError};
 
-use super::{Actor, Attach, not_open, refusal};
+use super::{Actor, Attach, being_closed, not_open, refusal};
 use crate::{
     audit::{Action, Decision},
     core::{ConnId, Input},
@@ -59,8 +59,7 @@ impl Actor {
             return Err(not_open(self.parts.session));
         }
         if self.core.is_closed() {
-            let message = "the session is being closed; try again";
-            return Err(WireError::new(ErrorCode::Busy, message).about(self.parts.session));
+            return Err(being_closed(self.parts.session));
         }
         self.replay_after(attach.replay)
     }

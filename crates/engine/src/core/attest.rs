@@ -31,19 +31,8 @@ impl Core {
             .iter()
             .take_while(|frame| is_fork(frame))
             .count();
-        self.closings.insert(at, self.frame(event));
-    }
-
-    fn frame(&self, event: Event) -> EventFrame {
-        EventFrame {
-            session: self.session,
-            cursor: None,
-            turn: None,
-            item: None,
-            cause: None,
-            at: None,
-            event,
-        }
+        self.closings
+            .insert(at, EventFrame::new(self.session, event));
     }
 }
 

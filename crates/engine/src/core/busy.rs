@@ -170,16 +170,12 @@ impl Stepping<'_> {
         item: Option<ItemId>,
         event: Event,
     ) {
-        let session = self.core.session;
         let (turn, cause) = (Some(turn), Some(cause));
         self.append(EventFrame {
-            session,
-            cursor: None,
             turn,
             item,
             cause,
-            at: None,
-            event,
+            ..EventFrame::new(self.core.session, event)
         });
     }
 }

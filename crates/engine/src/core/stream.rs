@@ -354,13 +354,9 @@ pub(super) fn ephemeral(
     event: Event,
 ) -> EventFrame {
     EventFrame {
-        session,
-        cursor: None,
         turn: Some(turn),
         item,
-        cause: None,
-        at: None,
-        event,
+        ..EventFrame::new(session, event)
     }
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{Inner, opening};
 use crate::{
-    actor::{Command, Ids, refusal, timestamp},
+    actor::{Command, Ids, being_closed, refusal, timestamp},
     agent::AgentFactory,
     audit::{Action, Decision},
     catalog::subject,
@@ -87,10 +87,7 @@ async fn borrow(inner: &Arc<Inner>, session: SessionId) -> Result<Arc<Lease>, Wi
     let asked = actor.send(Command::Lend(sender)).await;
     match (asked, lent.await) {
         (Ok(()), Ok(lease)) => Ok(lease),
-        _ => {
-            let message = "the session is being closed; try again";
-            Err(WireError::new(ErrorCode::Busy, message).about(session))
-        }
+        _ => Err(being_closed(session)),
     }
 }
 

@@ -12,15 +12,10 @@ impl Standing {
     pub fn closings(&self, session: SessionId) -> Vec<EventFrame> {
         let mut closings = Vec::new();
         let mut push = |turn, item, event| {
-            let (cursor, cause, at) = (None, None, None);
             closings.push(EventFrame {
-                session,
-                cursor,
                 turn,
                 item,
-                cause,
-                at,
-                event,
+                ..EventFrame::new(session, event)
             });
         };
         if let Some(ForkPoint { session, at }) = &self.unmarked_fork {
