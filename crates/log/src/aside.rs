@@ -76,14 +76,22 @@ impl Store {
         let subject = lease.subject().clone();
         self.make_place(ASIDE)?;
         let taken = self.names(ASIDE)?;
-        let free = (1_u32..).map(|n| format!("{subject}.{n}"));
-        let Some(name) = free.into_iter().find(|name| !taken.contains(name)) else {
-            return Err(LogError::Exists(subject));
-        };
-        let to = Path::new(ASIDE).join(name);
+        let to = Path::new(ASIDE).join(unused(subject.as_ref(), &taken));
         self.transfer(&subject, Home::of(&subject).root(), &to)?;
         tracing::warn!(place = %to.display(), "the remains of a session were set aside");
         lease.forget();
         Ok(())
+    }
+}
+
+/// The first of `<stem>.1`, `<stem>.2` … that is not taken.
+pub(crate) fn unused(stem: &str, taken: &[String]) -> String {
+    let mut number = 1_u64;
+    loop {
+        let name = format!("{stem}.{number}");
+        if !taken.contains(&name) {
+            return name;
+        }
+        number += 1;
     }
 }

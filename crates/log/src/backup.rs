@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
+use crate::aside::unused;
 use crate::error::{Doing, LogError, found};
 use crate::fs::{FileKind, Replace, fill, remove_tree};
 use crate::layout::{ARCHIVE, ASIDE, AUDIT, BACKUP, KEYS, SESSIONS, STORE, SegmentName, TRASH};
@@ -50,9 +51,7 @@ impl Store {
             self.copy_tree(Path::new(name), &unfinished.join(name))?;
         }
         fs.sync_dir(&unfinished).doing("sync", &unfinished)?;
-        let free = (1_u32..).map(|n| format!("format-{layout}.{n}"));
-        let mut free = free.filter(|name| !taken.contains(name));
-        let place = dir.join(free.next().unwrap_or_default());
+        let place = dir.join(unused(&format!("format-{layout}"), &taken));
         fs.rename(&unfinished, &place).doing("name", &place)?;
         fs.sync_dir(dir).doing("sync", dir)?;
         Ok(place)

@@ -12,9 +12,10 @@ use flate2::{Compression, GzBuilder, bufread::GzDecoder};
 
 use crate::error::{Doing, LogError, found};
 use crate::fs::{Fs, Replace, replace};
-use crate::header::{FORMAT, HEADER_BYTES};
+use crate::header::HEADER_BYTES;
 use crate::layout::{Home, SegmentName};
 use crate::lease::Lease;
+use crate::reader::segments;
 
 /// Bytes of a segment that go into one member but the first: all that one flipped bit can take.
 const MEMBER_BYTES: usize = 128 * 1024;
@@ -44,17 +45,14 @@ pub struct PutAway {
 
 /// The segment files of a log in both places, ordered by name, each once.
 pub(crate) fn lineup(fs: &dyn Fs, home: &Home) -> Result<Vec<(SegmentName, Form)>, LogError> {
-    let names = |dir: &std::path::Path| -> Result<Vec<String>, LogError> {
-        Ok(found(fs.list(dir)).doing("list", dir)?.unwrap_or_default())
-    };
-    let plain = names(&home.log())?;
-    let packed = names(&home.older())?;
-    let plain = plain.iter().filter_map(|name| SegmentName::parse(name));
-    let packed = packed.iter().filter_map(|name| {
+    let plain = segments(fs, home)?.into_iter();
+    let mut all: Vec<_> = plain.map(|name| (name, Form::Plain)).collect();
+    let dir = home.older();
+    let packed = found(fs.list(&dir)).doing("list", &dir)?;
+    let packed = packed.iter().flatten().filter_map(|name| {
         let name = name.strip_suffix(".gz")?;
         SegmentName::parse(name)
     });
-    let mut all: Vec<_> = plain.map(|name| (name, Form::Plain)).collect();
     all.extend(packed.map(|name| (name, Form::Packed)));
     all.sort_unstable();
     all.dedup_by_key(|(name, _)| *name);
@@ -151,10 +149,6 @@ impl Lease {
         let (store, home) = (&held.store, &held.home);
         let fs = store.fs();
         let older = store.with_reader(&held.subject, |r| r.before_checkpoint(carry.as_ref()))?;
-        let older = older.map_err(|found| LogError::TooNew {
-            found,
-            known: FORMAT,
-        })?;
         let mut done = PutAway::default();
         if older.is_empty() {
             return Ok(done);

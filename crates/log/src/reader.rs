@@ -94,12 +94,7 @@ impl Reader<'_> {
         since: Since,
         walk: &mut Walk<'_>,
     ) -> Result<(), LogError> {
-        let mut chain = self.chain(&mut walk.scan)?;
-        match carry.map(|c| &c.tail) {
-            Some(Some(tail)) => chain.end_at(tail),
-            Some(None) => chain.clear(),
-            None => {}
-        }
+        let mut chain = self.chain_as_of(carry, &mut walk.scan)?;
         let last = chain.parts.len().saturating_sub(1);
         let first = match since {
             Since::Start => 0,
@@ -164,27 +159,23 @@ impl Reader<'_> {
     }
 
     /// The segments that come before the one with the newest checkpoint and lie as they were
-    /// written, but for those with bytes that do not count; or the newer format that was found.
+    /// written, but for those with bytes that do not count; `TooNew` for a log of a newer format.
     pub(crate) fn before_checkpoint(
         &self,
         carry: Option<&Carry>,
-    ) -> Result<Result<Vec<SegmentName>, u64>, LogError> {
+    ) -> Result<Vec<SegmentName>, LogError> {
         let mut ignore = |_: Seen<'_>| ();
         let mut walk = Walk::new(self.blobs, &mut ignore);
-        let mut chain = self.chain(&mut walk.scan)?;
-        if let Some(newer) = walk.scan.newer {
-            return Ok(Err(newer));
-        }
-        match carry.map(|c| &c.tail) {
-            Some(Some(tail)) => chain.end_at(tail),
-            Some(None) => chain.clear(),
-            None => {}
+        let chain = self.chain_as_of(carry, &mut walk.scan)?;
+        if let Some(found) = walk.scan.newer {
+            let known = FORMAT;
+            return Err(LogError::TooNew { found, known });
         }
         let first = self.begin(&chain, &mut walk)?;
         let before = chain.parts.iter().take(first);
         let plain = before
             .filter(|part| part.found.form == Form::Plain && part.limit == Some(part.found.bytes));
-        Ok(Ok(plain.map(|part| part.found.name).collect()))
+        Ok(plain.map(|part| part.found.name).collect())
     }
 
     /// The records as well.
@@ -229,6 +220,17 @@ impl Reader<'_> {
         let mut scan = Scan::default();
         self.chain(&mut scan)?;
         Ok(scan.parent)
+    }
+
+    /// The segments that make up the log, up to where `carry` says that it ends.
+    fn chain_as_of(&self, carry: Option<&Carry>, scan: &mut Scan) -> Result<Chain, LogError> {
+        let mut chain = self.chain(scan)?;
+        match carry.map(|c| &c.tail) {
+            Some(Some(tail)) => chain.end_at(tail),
+            Some(None) => chain.clear(),
+            None => {}
+        }
+        Ok(chain)
     }
 
     /// The segments that make up the log.

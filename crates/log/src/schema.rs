@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     /// [`LogError::TooNew`] for a store of a newer layout; [`LogError::Io`].
     pub fn writable(&self) -> Result<(), LogError> {
-        self.layout().map(|_| ())
+        self.layout_below(LAYOUT).map(|_| ())
     }
 
     /// Brings the store to the layout of this program, after a back-up of the one it has
@@ -90,11 +90,7 @@ impl Store {
         Ok(())
     }
 
-    /// The layout of the store; none where it has no version yet.
-    fn layout(&self) -> Result<Option<u64>, LogError> {
-        self.layout_below(LAYOUT)
-    }
-
+    /// The layout of the store, `known` at most; none where it has no version yet.
     fn layout_below(&self, known: u64) -> Result<Option<u64>, LogError> {
         let path = Path::new(STORE);
         let Some(bytes) = found(self.fs().read(path, 0..SMALL_FILE)).doing("read", path)? else {

@@ -138,16 +138,7 @@ impl Store {
     /// # Errors
     /// [`LogError::Io`].
     pub fn tombstones(&self) -> Result<Vec<Tombstone>, LogError> {
-        let mut stones = Vec::new();
-        for name in self.names(TRASH)? {
-            if let Some((subject, removed_at, content)) = parse(&name) {
-                stones.push(Tombstone {
-                    subject,
-                    removed_at,
-                    content,
-                });
-            }
-        }
+        let mut stones = self.removed()?;
         // One whose content is partly there has both; its deletion has begun.
         stones.sort_by(|a, b| {
             let key = |s: &Tombstone| (s.removed_at, s.subject.clone(), s.content == Content::Kept);
@@ -159,25 +150,21 @@ impl Store {
 
     /// What lies in the trash since before `time`, in milliseconds of the Unix epoch.
     pub(crate) fn discarded(&self, time: u64) -> Result<Vec<Tombstone>, LogError> {
-        let mut found = Vec::new();
-        for name in self.names(TRASH)? {
-            if let Some((subject, removed_at, content @ Content::Kept)) = parse(&name)
-                && removed_at < time
-            {
-                found.push(Tombstone {
-                    subject,
-                    removed_at,
-                    content,
-                });
-            }
-        }
-        Ok(found)
+        let mut removed = self.removed()?;
+        removed.retain(|stone| stone.content == Content::Kept && stone.removed_at < time);
+        Ok(removed)
     }
 
     /// Bytes of the files of a removed session.
     pub(crate) fn discarded_bytes(&self, removed: &Tombstone) -> Result<u64, LogError> {
         let path = removed.place();
         tree_bytes(self.fs(), &path).doing("look up", &path)
+    }
+
+    /// What the names in the trash tell, in no order; of a deletion under way, both names.
+    fn removed(&self) -> Result<Vec<Tombstone>, LogError> {
+        let names = self.names(TRASH)?;
+        Ok(names.iter().filter_map(|name| parse(name)).collect())
     }
 
     /// Moves a session whose lock is held to the trash.
@@ -224,11 +211,15 @@ impl Lease {
 }
 
 /// Reads a name in the trash: `<id>.<time>`, with `.tombstone` when the content is gone.
-fn parse(name: &str) -> Option<(Subject, u64, Content)> {
+fn parse(name: &str) -> Option<Tombstone> {
     let (name, content) = match name.strip_suffix(TOMBSTONE) {
         Some(name) => (name, Content::Deleted),
         None => (name, Content::Kept),
     };
     let (subject, time) = name.split_once('.')?;
-    Some((subject.parse().ok()?, time.parse().ok()?, content))
+    Some(Tombstone {
+        subject: subject.parse().ok()?,
+        removed_at: time.parse().ok()?,
+        content,
+    })
 }
