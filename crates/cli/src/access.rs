@@ -6,7 +6,6 @@ use sessiond_engine::Engine;
 use sessiond_host::{Doorway, HostError, Place, listen, reach, relay, route};
 use sessiond_protocol::OnDisconnect;
 use sessiond_wire::Connection;
-use tokio::net::UnixStream;
 use tokio::process::Command;
 
 use crate::failure::Failure;
@@ -22,38 +21,24 @@ pub(crate) enum Home {
     Host,
 }
 
-/// What a face works with. Drop the connection, then [`Access::end`].
-pub(crate) enum Access {
-    /// The engine of this process, and where it takes other clients of its sessions.
-    Here(Engine, Option<Doorway>),
-    /// The host.
-    Host(UnixStream),
-}
-
-impl Access {
-    /// Opens the way. `source` is the face that sessions made here record. Inside a runtime only.
-    pub(crate) async fn open(setup: &Setup, home: Home, source: &str) -> Result<Self, Failure> {
-        match home {
-            Home::Here => {
-                let engine = setup.engine(source)?;
-                let doorway = doorway(setup, &engine);
-                Ok(Access::Here(engine, doorway))
-            }
-            Home::Host => {
-                let stream = reach(&place(setup)?, command(setup)?).await?;
-                Ok(Access::Host(stream))
-            }
+/// Opens a face's way to its sessions: its end of the waist, and the engine that must be drained
+/// once that is dropped, if it is in this process. `source` is the face that sessions made here
+/// record. Inside a runtime only.
+pub(crate) async fn open(
+    setup: &Setup,
+    home: Home,
+    source: &str,
+) -> Result<(Connection, Local), Failure> {
+    match home {
+        Home::Here => {
+            let engine = setup.engine(source)?;
+            let doorway = doorway(setup, &engine);
+            let connection = route(engine.connect(), engine.clone());
+            Ok((connection, Local(Some((engine, doorway)))))
         }
-    }
-
-    /// A face's end of the waist, and the engine that must be drained after it, if there is one.
-    pub(crate) fn split(self) -> (Connection, Local) {
-        match self {
-            Access::Here(engine, doorway) => {
-                let connection = route(engine.connect(), engine.clone());
-                (connection, Local(Some((engine, doorway))))
-            }
-            Access::Host(stream) => (relay(stream), Local(None)),
+        Home::Host => {
+            let stream = reach(&place(setup)?, command(setup)?).await?;
+            Ok((relay(stream), Local(None)))
         }
     }
 }

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use sessiond_acp::{Options, serve};
-use sessiond_wire::DEFAULT_LINE_LIMIT;
-use sessiond_wire::queue::OutQueue;
 use sessiond_wire::stdio;
 
-use crate::access::{Access, on_disconnect};
+use crate::access::{self, on_disconnect};
 use crate::args::Hosting;
+use crate::channel::{self, Channel};
 use crate::failure::Failure;
 use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
@@ -24,13 +23,13 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
     let agent = setup.default_agent()?;
     block_on(async {
         let mut signals = Signals::listen()?;
-        let lines = stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT)
-            .map_err(Failure::os("start a thread"))?;
-        let queue = OutQueue::new();
-        let writer =
-            stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
+        let Channel {
+            lines,
+            queue,
+            outgoing,
+        } = channel::open(io)?;
         let home = setup.home(hosting);
-        let (waist, local) = Access::open(setup, home, "acp").await?.split();
+        let (waist, local) = access::open(setup, home, "acp").await?;
         let store = Some(setup.store().display().to_string());
         let face = serve(
             lines,
@@ -50,8 +49,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
         // Leases are freed before stdout is closed: a client that starts the next process when it
         // sees the end finds the session free.
         local.end().await;
-        writer.shutdown(OUTPUT_DEADLINE).await;
-        io.diverted.finish();
+        outgoing.end(OUTPUT_DEADLINE).await;
         served
     })
 }

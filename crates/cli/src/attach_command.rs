@@ -6,15 +6,16 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Answer, AttachMode, Content, DriftClass, Event, EventFrame, FoundBy, IfBusy, Item,
-    OnDisconnect, Op, Queued, Receipt, Replay, RequestFrame, RequestKind, ServerFrame, SessionId,
-    SessionResume, TurnId, TurnOutcome, Verdict,
+    Accepted, Answer, AttachMode, Content, Event, EventFrame, IfBusy, Item, OnDisconnect, Op,
+    Queued, Receipt, Replay, RequestFrame, RequestKind, ServerFrame, SessionId, SessionResume,
+    TurnId, TurnOutcome, Verdict,
 };
-use sessiond_wire::queue::OutQueue;
-use sessiond_wire::{DEFAULT_LINE_LIMIT, Line, stdio};
+use sessiond_wire::{Line, stdio};
+use tokio::sync::mpsc::Receiver;
 
-use crate::access::Access;
+use crate::access;
 use crate::args::Attach;
+use crate::channel::{self, Channel};
 use crate::conversation::one_line;
 use crate::failure::Failure;
 use crate::named;
@@ -36,12 +37,12 @@ pub(crate) fn run(setup: &Setup, attach: &Attach) -> Result<(), Failure> {
     let cwd = setup.cwd()?;
     block_on(async {
         let home = setup.home(attach.hosting);
-        let (waist, local) = Access::open(setup, home, "attach").await?.split();
-        let mut lines = stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT)
-            .map_err(Failure::os("start a thread"))?;
-        let queue = OutQueue::new();
-        let writer =
-            stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
+        let (waist, local) = access::open(setup, home, "attach").await?;
+        let Channel {
+            mut lines,
+            queue,
+            outgoing,
+        } = channel::open(io)?;
         let mut waist = Waist::open(waist, "attach").await?;
         let session = named::resolve(&mut waist, &attach.session, &cwd).await?;
         let mut terminal = Terminal {
@@ -49,13 +50,21 @@ pub(crate) fn run(setup: &Setup, attach: &Attach) -> Result<(), Failure> {
             waist,
             printer: Printer::new(queue, attach.format),
             session,
-            found_by: attach.session.found_by(),
-            accept: setup.accept(),
             turn: None,
             questions: VecDeque::new(),
             is_leaving: false,
         };
-        let result = terminal.run(&mut lines).await;
+        let resume = Op::SessionResume(SessionResume {
+            session,
+            cwd: None,
+            found_by: attach.session.found_by(),
+            accept: setup.accept(),
+            replay: Replay::All,
+            mode: AttachMode::Control,
+            answers: vec![RequestKind::Permission],
+            on_disconnect: OnDisconnect::Detach,
+        });
+        let result = terminal.run(resume, &mut lines).await;
         terminal.printer.end();
         terminal.waist.close().await;
         if let Some(engine) = local.engine() {
@@ -63,8 +72,7 @@ pub(crate) fn run(setup: &Setup, attach: &Attach) -> Result<(), Failure> {
             engine.idle().await;
         }
         local.end().await;
-        writer.shutdown(OUTPUT_DEADLINE).await;
-        io.diverted.finish();
+        outgoing.end(OUTPUT_DEADLINE).await;
         result
     })
 }
@@ -74,8 +82,6 @@ struct Terminal {
     waist: Waist,
     printer: Printer,
     session: SessionId,
-    found_by: FoundBy,
-    accept: Vec<DriftClass>,
     /// The turn that runs.
     turn: Option<TurnId>,
     /// What waits for an answer, in order.
@@ -84,18 +90,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    async fn run(&mut self, lines: &mut tokio::sync::mpsc::Receiver<Line>) -> Result<(), Failure> {
-        let (found_by, accept) = (self.found_by, self.accept.clone());
-        let resume = Op::SessionResume(SessionResume {
-            session: self.session,
-            cwd: None,
-            found_by,
-            accept,
-            replay: Replay::All,
-            mode: AttachMode::Control,
-            answers: vec![RequestKind::Permission],
-            on_disconnect: OnDisconnect::Detach,
-        });
+    async fn run(&mut self, resume: Op, lines: &mut Receiver<Line>) -> Result<(), Failure> {
         let mut before = Vec::new();
         let accepted = self.waist.call(None, resume, |frame| before.push(frame));
         let Accepted::Session(_) = accepted.await? else {

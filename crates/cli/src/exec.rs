@@ -13,7 +13,7 @@ use sessiond_wire::DEFAULT_LINE_LIMIT;
 use sessiond_wire::queue::OutQueue;
 use sessiond_wire::stdio::{self, ProtocolIo};
 
-use crate::access::Access;
+use crate::access;
 use crate::args::Exec;
 use crate::failure::Failure;
 use crate::named;
@@ -35,7 +35,7 @@ pub(crate) fn run(setup: &Setup, exec: &Exec) -> Result<(), Failure> {
     let cwd = setup.cwd()?;
     block_on(async {
         let home = setup.home(exec.hosting);
-        let (waist, local) = Access::open(setup, home, "exec").await?.split();
+        let (waist, local) = access::open(setup, home, "exec").await?;
         let diverted = io.diverted.clone();
         let queue = OutQueue::new();
         let writer =

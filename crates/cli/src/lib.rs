@@ -22,6 +22,7 @@ mod acp_command;
 mod agents;
 mod args;
 mod attach_command;
+mod channel;
 mod command;
 mod config;
 mod configured_agent;

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use sessiond_protocol::{OnDisconnect, ServerFrame};
 use sessiond_sqeq::{FaceError, Served, serve};
-use sessiond_wire::queue::OutQueue;
-use sessiond_wire::{DEFAULT_LINE_LIMIT, stdio};
+use sessiond_wire::stdio;
 
-use crate::access::{Access, Local};
+use crate::access::{self, Local};
 use crate::args::Hosting;
+use crate::channel::{self, Channel};
 use crate::failure::Failure;
 use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
@@ -23,13 +23,13 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
     let io = stdio::install()?;
     block_on(async {
         let mut signals = Signals::listen()?;
-        let lines = stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT)
-            .map_err(Failure::os("start a thread"))?;
-        let queue = OutQueue::new();
-        let writer =
-            stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
+        let Channel {
+            lines,
+            queue,
+            outgoing,
+        } = channel::open(io)?;
         let home = setup.home(hosting);
-        let (waist, local) = Access::open(setup, home, "sqeq").await?.split();
+        let (waist, local) = access::open(setup, home, "sqeq").await?;
         let face = serve(lines, queue.clone(), waist);
         let served = tokio::select! {
             served = face => Some(served),
@@ -45,8 +45,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
         if result.is_ok() {
             queue.push(ServerFrame::Bye {});
         }
-        writer.shutdown(OUTPUT_DEADLINE).await;
-        io.diverted.finish();
+        outgoing.end(OUTPUT_DEADLINE).await;
         result
     })
 }

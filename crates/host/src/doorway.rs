@@ -6,7 +6,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sessiond_sqeq::serve;
@@ -88,7 +87,7 @@ where
     let count = Arc::new(count);
     // They go with this task: whoever closes the door ends the connections.
     let mut clients = JoinSet::new();
-    let refused = AtomicUsize::new(0);
+    let mut refused = 0_u64;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -107,7 +106,7 @@ where
             continue;
         }
         if *count.borrow() >= CLIENTS {
-            let refused = refused.fetch_add(1, Ordering::Relaxed) + 1;
+            refused += 1;
             tracing::warn!(refused, "a client was refused: there are too many");
             continue;
         }

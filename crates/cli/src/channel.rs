@@ -1,0 +1,51 @@
+//! Standard input and output as a face uses them: lines in, frames out.
+
+use std::time::Duration;
+
+use sessiond_wire::stdio::{self, DivertedCounter, Encode, ProtocolIo, Writer};
+use sessiond_wire::{Coalesce, DEFAULT_LINE_LIMIT, Line, OutQueue};
+use tokio::sync::mpsc;
+
+use crate::failure::Failure;
+
+/// Both ways to a client.
+pub(crate) struct Channel<T> {
+    /// What the client sends.
+    pub(crate) lines: mpsc::Receiver<Line>,
+    /// What it is sent.
+    pub(crate) queue: OutQueue<T>,
+    /// The end of that.
+    pub(crate) outgoing: Outgoing<T>,
+}
+
+/// The way out, and what must be told at its end.
+pub(crate) struct Outgoing<T> {
+    writer: Writer<T>,
+    diverted: DivertedCounter,
+}
+
+impl<T: Coalesce> Outgoing<T> {
+    /// Writes what is queued, for at most `deadline`, and says what would have polluted it.
+    pub(crate) async fn end(self, deadline: Duration) {
+        self.writer.shutdown(deadline).await;
+        self.diverted.finish();
+    }
+}
+
+/// Starts the threads that read the client's lines and write what the queue gets.
+pub(crate) fn open<T>(io: ProtocolIo) -> Result<Channel<T>, Failure>
+where
+    T: Coalesce + Encode + Send + 'static,
+{
+    let lines =
+        stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT).map_err(Failure::os("start a thread"))?;
+    let queue = OutQueue::new();
+    let writer =
+        stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
+    let diverted = io.diverted;
+    Ok(Channel {
+        lines,
+        queue,
+        outgoing: Outgoing { writer, diverted },
+    })
+}
