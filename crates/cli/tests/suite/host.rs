@@ -8,33 +8,24 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Native, PATIENCE, alive, eventually};
+use crate::harness::{Home, Native, PATIENCE, alive, eventually, face, holder, kill, start};
 
 /// A text that takes two seconds, so that there is time to kill somebody.
 const SLOW: &str = "/stream 20 50 100\n/say done";
-
-fn face(home: &Home) -> Native {
-    Native::greeted(home.command(&["sqeq", "--host"]))
-}
-
-/// Which process holds a session.
-fn holder(home: &Home, session: &str) -> u32 {
-    let path = home.store().join("open").join(session);
-    let record: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    u32::try_from(record["pid"].as_u64().unwrap()).unwrap()
-}
 
 fn resume(session: &str) -> Value {
     json!({"type": "session.resume", "session": session, "replay": "all",
         "on_disconnect": "finish"})
 }
 
-fn start(text: &str) -> Value {
-    json!({"type": "turn.start", "input": [{"type": "text", "text": text}]})
-}
-
 fn is_event(frame: &Value, kind: &str) -> bool {
     frame["type"] == "event" && frame["event"]["type"] == kind
+}
+
+/// Starts the slow turn and waits until it says something.
+fn begin_slow(native: &mut Native, session: &str) {
+    native.accepted(Some(session), &start(SLOW));
+    native.until("text", |frame| is_event(frame, "item.delta"));
 }
 
 /// The text of the agent's messages that ended, in the frames since `from`.
@@ -53,8 +44,7 @@ fn a_face_that_is_killed_leaves_its_turn_running() {
     let home = Home::new();
     let mut first = face(&home);
     let session = first.new_session(&home, &json!({"on_disconnect": "finish"}));
-    first.accepted(Some(&session), &start(SLOW));
-    first.until("text", |frame| is_event(frame, "item.delta"));
+    begin_slow(&mut first, &session);
     let host = holder(&home, &session);
     assert_ne!(host, first.server.pid(), "the host holds it, not the face");
     first.server.kill();
@@ -82,13 +72,9 @@ fn a_host_that_is_killed_is_replaced_and_the_session_is_there() {
     let session = first.new_session(&home, &json!({"on_disconnect": "finish"}));
     first.accepted(Some(&session), &start("remember"));
     first.until("the end", |frame| is_event(frame, "turn.ended"));
-    first.accepted(Some(&session), &start(SLOW));
-    first.until("text", |frame| is_event(frame, "item.delta"));
+    begin_slow(&mut first, &session);
     let host = holder(&home, &session);
     kill(host);
-    eventually("the host is gone", PATIENCE, || {
-        (!alive(host)).then_some(())
-    });
     // The face ends with it: its connection to sessions is gone.
     first.server.exit(PATIENCE);
 
@@ -105,11 +91,6 @@ fn a_host_that_is_killed_is_replaced_and_the_session_is_there() {
     assert_eq!(ends.len(), 2, "{ends:?}");
     assert_eq!(ends[0], "completed");
     assert_ne!(ends[1], "completed");
-}
-
-fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 /// One host a store, however many faces start one at the same time.
@@ -140,8 +121,7 @@ fn a_host_that_is_asked_to_end_finishes_its_turns() {
     let home = Home::new();
     let mut first = face(&home);
     let session = first.new_session(&home, &json!({"on_disconnect": "finish"}));
-    first.accepted(Some(&session), &start(SLOW));
-    first.until("text", |frame| is_event(frame, "item.delta"));
+    begin_slow(&mut first, &session);
     let host = holder(&home, &session);
     first.accepted(None, &json!({"type": "shutdown"}));
     first.server.exit(PATIENCE);
@@ -248,8 +228,7 @@ fn a_process_whose_client_is_gone_takes_the_next_client() {
     let home = Home::new();
     let mut first = Native::start(&home);
     let session = first.new_session(&home, &json!({"on_disconnect": "finish"}));
-    first.accepted(Some(&session), &start(SLOW));
-    first.until("text", |frame| is_event(frame, "item.delta"));
+    begin_slow(&mut first, &session);
     let busy = Native::start(&home).receipt(None, &resume(&session));
     assert_eq!(busy["error"]["code"], "busy", "its client is there: {busy}");
     assert_eq!(busy["error"]["holder"]["pid"], first.server.pid());

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Native, PATIENCE, alive, eventually};
+use crate::harness::{Home, Native, face, holder, kill, start};
 
 const TURN: &str = "/stream 6 30 5\n/run echo second >> ledger; echo out\n/say done";
 
@@ -40,24 +40,6 @@ struct Run {
     told: bool,
 }
 
-fn face(home: &Home) -> Native {
-    Native::greeted(home.command(&["sqeq", "--host"]))
-}
-
-fn holder(home: &Home, session: &str) -> u32 {
-    let path = home.store().join("open").join(session);
-    let record: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    u32::try_from(record["pid"].as_u64().unwrap()).unwrap()
-}
-
-fn kill(pid: u32) {
-    let pid_ = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid_, rustix::process::Signal::KILL).unwrap();
-    eventually("the process is gone", PATIENCE, || {
-        (!alive(pid)).then_some(())
-    });
-}
-
 fn is_end(frame: &Value) -> bool {
     frame["type"] == "event" && frame["event"]["type"] == "turn.ended"
 }
@@ -75,8 +57,7 @@ fn run(victim: Victim, limit: usize) -> Run {
     let home = Home::new();
     let mut first = face(&home);
     let session = first.new_session(&home, &json!({"on_disconnect": "detach"}));
-    let start = json!({"type": "turn.start", "input": [{"type": "text", "text": TURN}]});
-    let started = first.submit(Some(&session), &start);
+    let started = first.submit(Some(&session), &start(TURN));
     // What is told of the session before is no frame of the turn.
     first.until("the receipt", |frame| {
         frame["type"] == "receipt" && frame["id"] == *started

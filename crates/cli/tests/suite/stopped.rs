@@ -5,11 +5,7 @@ use std::fs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Native};
-
-fn start(text: &str) -> Value {
-    json!({"type": "turn.start", "input": [{"type": "text", "text": text}]})
-}
+use crate::harness::{Home, Native, start};
 
 fn is_end(frame: &Value) -> bool {
     frame["type"] == "event" && frame["event"]["type"] == "turn.ended"

@@ -9,7 +9,7 @@ use sessiond_protocol::{
 use sessiond_wire::socket::connect;
 
 use crate::client::{Client, resume, turn};
-use crate::fake::Fake;
+use crate::fake::{Fake, Peer};
 use crate::world::{Always, World};
 
 fn code(verdict: &Verdict) -> Option<ErrorCode> {
@@ -26,6 +26,19 @@ async fn left_behind(world: &World, engine: &sessiond_engine::Engine) -> Session
     let session = owner.new_session(&cwd).await;
     assert_eq!(code(&owner.start(session, "/sleep 30").await), None);
     session
+}
+
+/// A client whose session is with a holder that the test plays.
+async fn relayed(world: &World, session: SessionId) -> (Client, Peer) {
+    let fake = Fake::listen(&world.path("fake"));
+    let here = world.engine();
+    let mut client = Client::greet(route(here.connect(), Always(fake.path.clone()))).await;
+    let resumed = client.submit(None, resume(session)).await;
+    let mut peer = fake.accept().await;
+    peer.welcome().await;
+    peer.accept_resume().await;
+    assert_eq!(code(&client.receipt(&resumed).await), None);
+    (client, peer)
 }
 
 /// LOG-7: the second process relays to the holder, whose own client is gone.
@@ -81,16 +94,10 @@ async fn a_session_that_another_process_holds_is_used_through_it() {
 #[tokio::test]
 async fn a_holder_that_goes_leaves_no_submission_without_an_answer() {
     let world = World::new();
+    // It holds the session's lease; what says so to the client is the fake.
     let holder = world.engine();
     let session = left_behind(&world, &holder).await;
-    let fake = Fake::listen(&world.path("fake"));
-    let here = world.engine();
-    let mut client = Client::greet(route(here.connect(), Always(fake.path.clone()))).await;
-    let resumed = client.submit(None, resume(session)).await;
-    let mut peer = fake.accept().await;
-    peer.welcome().await;
-    peer.accept_resume().await;
-    assert_eq!(code(&client.receipt(&resumed).await), None);
+    let (mut client, mut peer) = relayed(&world, session).await;
 
     let open = [
         client.submit(Some(session), turn("one")).await,
@@ -116,16 +123,10 @@ async fn a_holder_that_goes_leaves_no_submission_without_an_answer() {
 #[tokio::test]
 async fn a_holder_that_is_stuck_is_left_and_every_submission_is_answered() {
     let world = World::new();
+    // It holds the session's lease; what says so to the client is the fake.
     let holder = world.engine();
     let session = left_behind(&world, &holder).await;
-    let fake = Fake::listen(&world.path("fake"));
-    let here = world.engine();
-    let mut client = Client::greet(route(here.connect(), Always(fake.path.clone()))).await;
-    let resumed = client.submit(None, resume(session)).await;
-    let mut peer = fake.accept().await;
-    peer.welcome().await;
-    peer.accept_resume().await;
-    assert_eq!(code(&client.receipt(&resumed).await), None);
+    let (mut client, peer) = relayed(&world, session).await;
     // Four mebibytes a prompt: neither the socket nor the queue before it takes many.
     let long = "x".repeat(4 << 20);
     let mut open = std::collections::HashSet::new();

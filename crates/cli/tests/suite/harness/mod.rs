@@ -2,6 +2,7 @@
 
 mod files;
 mod home;
+mod host;
 mod list;
 mod log;
 mod native;
@@ -11,6 +12,7 @@ mod watch;
 
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
+pub(crate) use host::{face, holder, kill, start};
 pub(crate) use list::{listed, only_session};
 pub(crate) use log::{append, opened};
 pub(crate) use native::{Native, hello, submission};
