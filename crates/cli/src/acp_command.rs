@@ -1,20 +1,14 @@
 //! `sessiond acp`: the ACP face on stdin and stdout, the engine in this process or in the host.
 
-use std::time::Duration;
-
 use sessiond_acp::{Options, serve};
 use sessiond_wire::stdio;
 
 use crate::access::{self, on_disconnect};
 use crate::args::Hosting;
-use crate::channel::{self, Channel};
+use crate::channel::{self, Channel, OUTPUT_DEADLINE};
 use crate::failure::Failure;
 use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
-
-/// How long what is still queued may take to be written once the client has gone: it mostly is
-/// gone with both ends, and the whole exit must take less than two seconds (WIRE-13).
-const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
 
 /// Serves until the client goes or a signal says to end. Both are a good end: exit 0.
 pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {

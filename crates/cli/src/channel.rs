@@ -8,6 +8,10 @@ use tokio::sync::mpsc;
 
 use crate::failure::Failure;
 
+/// How long what is still queued for a program may take to be written once it has gone: it mostly
+/// is gone with both ends, and the whole exit must take less than two seconds (WIRE-13).
+pub(crate) const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
+
 /// Both ways to a client.
 pub(crate) struct Channel<T> {
     /// What the client sends.

@@ -1,20 +1,15 @@
 //! `sessiond sqeq`: the native protocol on stdin and stdout, the engine in this process or in the host.
 
-use std::time::Duration;
-
 use sessiond_protocol::{OnDisconnect, ServerFrame};
 use sessiond_sqeq::{FaceError, Served, serve};
 use sessiond_wire::stdio;
 
 use crate::access::{self, Local};
 use crate::args::Hosting;
-use crate::channel::{self, Channel};
+use crate::channel::{self, Channel, OUTPUT_DEADLINE};
 use crate::failure::Failure;
 use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
-
-/// How long what is still queued may take to be written at the end (WIRE-13).
-const OUTPUT_DEADLINE: Duration = Duration::from_millis(250);
 
 /// Serves until the client goes or a signal says to end. Both are a good end, exit 0; a client that
 /// does not speak the protocol is exit 65.
