@@ -46,15 +46,9 @@ fn printed(json: bool, events: Vec<(u128, Event)>) -> String {
     for (item, event) in events {
         let item = Some(ItemId::new(Uuid::from_u128(item)));
         let session = SessionId::new(Uuid::from_u128(7));
-        let (cursor, turn, cause, at) = (None, None, None, None);
         printer.print(EventFrame {
-            session,
-            cursor,
-            turn,
             item,
-            cause,
-            at,
-            event,
+            ..EventFrame::new(session, event)
         });
     }
     printer.end();
