@@ -31,7 +31,7 @@ impl Store {
     }
 
     /// Whether the directory of a session that reads as empty holds more than its lock.
-    pub(crate) fn has_remains(&self, subject: &Subject) -> Result<bool, LogError> {
+    fn has_remains(&self, subject: &Subject) -> Result<bool, LogError> {
         let home = Home::of(subject);
         let others = [home.blobs(), home.torn()];
         let mut are_there = !lineup(self.fs(), &home)?.is_empty();
@@ -55,14 +55,9 @@ impl Store {
         if found(fs.stat(root)).doing("look up", root)?.is_none() {
             return Ok(());
         }
-        let lease = Lease::take(self.clone(), subject.clone(), Owner::current())?;
-        // Another process may have created and released it in between.
-        if self.exists(subject)? {
-            return Err(LogError::Exists(subject.clone()));
-        }
-        if self.has_remains(subject)? {
-            return self.set_aside(lease);
-        }
+        let Some(lease) = self.take_empty(subject, &Owner::current())? else {
+            return Ok(());
+        };
         // Nothing but a lock. It goes in one step: who waits for it must not find half of it.
         let name = format!("{NURSERY}{}", Uuid::new_v4().simple());
         let empty = Path::new(SESSIONS).join(name);
@@ -71,8 +66,30 @@ impl Store {
         remove_tree(fs, &empty).doing("remove", &empty)
     }
 
+    /// Takes the lease of a directory in which no session is. None where it held remains: it was
+    /// set aside, and its place is free.
+    ///
+    /// # Errors
+    /// [`LogError::Exists`]; [`LogError::Busy`] while one is being created; [`LogError::Io`].
+    pub(crate) fn take_empty(
+        &self,
+        subject: &Subject,
+        owner: &Owner,
+    ) -> Result<Option<Lease>, LogError> {
+        let lease = Lease::take(self.clone(), subject.clone(), owner.clone())?;
+        // Another process may have created and released it in between.
+        if self.exists(subject)? {
+            return Err(LogError::Exists(subject.clone()));
+        }
+        if self.has_remains(subject)? {
+            self.set_aside(lease)?;
+            return Ok(None);
+        }
+        Ok(Some(lease))
+    }
+
     /// Moves the directory of `lease`, which reads as empty, to a name that is free.
-    pub(crate) fn set_aside(&self, lease: Lease) -> Result<(), LogError> {
+    fn set_aside(&self, lease: Lease) -> Result<(), LogError> {
         let subject = lease.subject().clone();
         self.make_place(ASIDE)?;
         let taken = self.names(ASIDE)?;

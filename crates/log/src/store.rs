@@ -187,16 +187,10 @@ impl Store {
         self.fs()
             .make_dir(home.root())
             .doing("create", home.root())?;
-        let lease = Lease::take(self.clone(), subject.clone(), owner.clone())?;
-        // Another process may have created and released it in between.
-        if self.exists(subject)? {
-            return Err(LogError::Exists(subject.clone()));
+        match self.take_empty(subject, owner)? {
+            Some(lease) => Ok(lease),
+            None => self.create(subject, owner),
         }
-        if self.has_remains(subject)? {
-            self.set_aside(lease)?;
-            return self.create(subject, owner);
-        }
-        Ok(lease)
     }
 
     /// Takes the lease of a log that exists. Blocks: up to a quarter of a second for a holder to
@@ -208,8 +202,9 @@ impl Store {
     /// [`LogError::NotFound`], [`LogError::Busy`] with the holder, [`LogError::TooNew`] for a
     /// store of a newer format, [`LogError::Io`].
     pub fn claim(&self, subject: &Subject, owner: &Owner) -> Result<Lease, LogError> {
-        self.writable()?;
         if !self.exists(subject)? {
+            // A newer layout may keep it elsewhere.
+            self.writable()?;
             return Err(LogError::NotFound(subject.clone()));
         }
         self.migrate()?;
