@@ -331,7 +331,10 @@ fn a_newer_store_is_read_and_not_written() {
         assert_eq!(texts(&store.read(&subject()).unwrap()), numbered(&["a"]));
         let claim = store.claim(&subject(), &Owner::current()).unwrap_err();
         let create = store.create(&subject(), &Owner::current()).unwrap_err();
-        for error in [claim, create] {
+        // Nobody may say of a layout that is not known that a session is not there.
+        let missing = uuid::Uuid::nil().to_string().parse().unwrap();
+        let missing = store.claim(&missing, &Owner::current()).unwrap_err();
+        for error in [claim, create, missing] {
             assert!(
                 matches!(error, LogError::TooNew { found: 3, known: 2 }),
                 "{error}"
