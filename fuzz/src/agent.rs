@@ -36,6 +36,7 @@ impl AgentFactory for Parrot {
                 version: None,
             },
             modes,
+            options: Vec::new(),
             commands: Vec::new(),
         }
     }

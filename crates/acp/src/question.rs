@@ -104,7 +104,9 @@ impl<'a> Question<'a> {
             },
             RequestBody::FsWrite { path, content } => Body::Write { path, content },
             RequestBody::Terminal(op) => terminal(op),
-            RequestBody::Mcp { .. } | RequestBody::Hook(_) => return None,
+            RequestBody::Mcp { .. } | RequestBody::Hook(_) | RequestBody::Extension { .. } => {
+                return None;
+            }
         };
         Some(Self {
             session_id: request.session,
@@ -233,7 +235,9 @@ fn outcome(body: &RequestBody, result: &RawValue) -> serde_json::Result<Outcome>
         // Decided before: a permission has no outcome of this kind.
         RequestBody::Permission(_) => Outcome::Cancelled,
         // Never asked.
-        RequestBody::Mcp { .. } | RequestBody::Hook(_) => Outcome::Unanswered,
+        RequestBody::Mcp { .. } | RequestBody::Hook(_) | RequestBody::Extension { .. } => {
+            Outcome::Unanswered
+        }
         RequestBody::Elicitation { .. } => return elicited(text),
         RequestBody::FsRead { .. } => Outcome::Text {
             text: serde_json::from_str::<ReadTextFileResponse>(text)?.content,

@@ -60,6 +60,7 @@ pub(crate) fn from_waist(refused: &WireError, session: &str) -> ErrorObject {
         ErrorCode::LeaseLost => LEASE_LOST,
         ErrorCode::AgentUnavailable => AGENT_UNAVAILABLE,
         ErrorCode::Invalid => INVALID_PARAMS,
+        ErrorCode::Unsupported => METHOD_NOT_FOUND,
         ErrorCode::TurnActive
         | ErrorCode::TurnNotActive
         | ErrorCode::KeyReused

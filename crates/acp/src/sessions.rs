@@ -8,7 +8,8 @@ use agent_client_protocol_schema::v1::{
 };
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    AttachMode, FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew, SessionResume,
+    AttachMode, FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew,
+    SessionResume, Setup,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
@@ -30,6 +31,7 @@ impl Face {
             id: None,
             cwd: setup.cwd,
             agent: self.options.agent.clone(),
+            setup: Setup::default(),
             answers: self.answers(),
             on_disconnect: self.options.on_disconnect,
         });
@@ -49,6 +51,7 @@ impl Face {
         let op = Op::SessionResume(SessionResume {
             session,
             cwd: Some(setup.cwd),
+            setup: Setup::default(),
             found_by: FoundBy::Id,
             accept,
             replay: Replay::All,
@@ -158,7 +161,7 @@ impl Face {
             mode: mode.clone(),
             setter,
         };
-        self.submit(awaited, Some(session), Op::SessionConfigure { mode })
+        self.submit(awaited, Some(session), Op::set_mode(mode))
     }
 
     /// The kinds of request that the client answers.

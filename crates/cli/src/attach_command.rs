@@ -55,6 +55,7 @@ pub(crate) fn run(setup: &Setup, attach: &Attach) -> Result<(), Failure> {
             is_leaving: false,
         };
         let resume = Op::SessionResume(SessionResume {
+            setup: Default::default(),
             session,
             cwd: None,
             found_by: attach.session.found_by(),

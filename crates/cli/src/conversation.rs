@@ -229,6 +229,7 @@ fn question(body: &RequestBody) -> &str {
         RequestBody::Terminal(_) => "the client to run a command",
         RequestBody::Mcp { .. } => "a server of the client to do something",
         RequestBody::Hook(_) => "the client whether to go on",
+        RequestBody::Extension { .. } => "the client something of its own protocol",
     }
 }
 

@@ -133,6 +133,7 @@ impl Turn {
         let on_disconnect = OnDisconnect::Cancel;
         let op = match wanted {
             Some((session, found_by)) => Op::SessionResume(SessionResume {
+                setup: Default::default(),
                 session,
                 cwd: None,
                 found_by,
@@ -143,6 +144,7 @@ impl Turn {
                 on_disconnect,
             }),
             None => Op::SessionNew(SessionNew {
+                setup: Default::default(),
                 id: None,
                 cwd: start.cwd.clone(),
                 agent: Some(start.agent.clone()),

@@ -75,6 +75,7 @@ async fn open(store: &Path, session: SessionId) -> Result<(), Failure> {
     let mut client = Client::of(&engine).await?;
     let start = Instant::now();
     let resume = SessionResume {
+        setup: Default::default(),
         found_by: FoundBy::Id,
         accept: Vec::new(),
         session,
@@ -96,6 +97,7 @@ async fn write(store: &Path, turns: usize, bytes: usize) -> Result<SessionId, Fa
     let engine = engine(store, bytes)?;
     let mut client = Client::of(&engine).await?;
     let new = SessionNew {
+        setup: Default::default(),
         id: None,
         cwd: "/tmp".to_owned(),
         agent: None,
@@ -229,6 +231,7 @@ impl AgentFactory for Reader {
                 version: None,
             },
             modes: Vec::new(),
+            options: Vec::new(),
             commands: Vec::new(),
         }
     }

@@ -17,9 +17,9 @@ use std::{
 use sessiond_index::Index;
 use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
 use sessiond_protocol::{
-    AttachMode, Content, DriftClass, ErrorCode, Event, FoundBy, ItemId, Loaded, Marker,
+    AgentInfo, AttachMode, Content, DriftClass, ErrorCode, Event, FoundBy, ItemId, Loaded, Marker,
     OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay, RequestId, RequestKind,
-    SessionId, SubmissionId, Surroundings, TurnId, Verdict, WireError,
+    SessionId, Setup, SubmissionId, Surroundings, TurnId, Verdict, WireError,
 };
 use tokio::{
     sync::{mpsc, oneshot},
@@ -28,7 +28,7 @@ use tokio::{
 use uuid::Uuid;
 
 use crate::{
-    agent::{AgentError, AgentFactory, Announced, FromAgent},
+    agent::{AgentError, AgentFactory, Announced, FromAgent, Mailbox},
     core::{ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent},
     feed::Feed,
     outlet::Outlet,
@@ -81,6 +81,7 @@ pub(crate) struct Attach {
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) found_by: FoundBy,
     pub(crate) accept: Vec<DriftClass>,
+    pub(crate) setup: Setup,
 }
 
 /// What an actor is made of.
@@ -92,6 +93,12 @@ pub(crate) struct Parts {
     pub(crate) lease: Arc<Lease>,
     pub(crate) index: Index,
     pub(crate) factory: Arc<dyn AgentFactory>,
+    /// What the agent offers here.
+    pub(crate) info: AgentInfo,
+    /// What its client gave the session.
+    pub(crate) setup: Setup,
+    /// What the agent says between turns.
+    pub(crate) updates: Mailbox,
     pub(crate) inbox: mpsc::Receiver<Command>,
 }
 
@@ -174,7 +181,7 @@ impl Actor {
         let core = Core::new(
             parts.session,
             parts.surroundings.cwd.clone(),
-            parts.factory.info(),
+            parts.info.clone(),
             (parts.persistence, generation.epoch + 1, standing),
         );
         Self {
@@ -235,6 +242,7 @@ impl Actor {
             },
             acknowledged = front_ticket(&mut self.held) => self.acknowledged(acknowledged).await,
             () = sleep_until(deadline) => self.input(Input::Tick),
+            emit = self.parts.updates.recv(), if listening => self.input(Input::Noted(emit)),
             message = self.running.recv(), if listening => self.heard(message),
             Some(ended) = self.feeds.join_next() => match ended {
                 Ok(ended) => self.feed_ended(ended),

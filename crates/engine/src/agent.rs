@@ -1,17 +1,22 @@
 //! The Agent trait: what drives something that thinks, seen from the engine.
 
 use std::{
+    collections::{BTreeMap, HashSet},
     convert::Infallible,
     fmt,
     path::PathBuf,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
-    AgentInfo, Content, ErrorCode, HistoryItem, ItemId, Marker, Outcome, PlanEntry, RequestBody,
-    SessionId, Severity, Stop, ToolCall, Usage,
+    AgentInfo, AgentOption, Command, Content, ErrorCode, HistoryItem, ItemId, Marker, Mode,
+    Outcome, PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, Stop,
+    ToolCall, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -25,11 +30,28 @@ pub trait AgentFactory: Send + Sync + 'static {
     /// What the agent offers; known without starting it.
     fn info(&self) -> AgentInfo;
 
+    /// Makes ready for a session that a client is about to control, and says what the agent offers
+    /// there. An agent that can only tell once it runs is started here, and taken up by
+    /// [`open`](Self::open) of the same session.
+    ///
+    /// # Errors
+    /// [`AgentError`] where it cannot be started: a new session is refused with it, a stored one is
+    /// opened all the same, with what [`info`](Self::info) says.
+    async fn prepare(&self, _opening: &Opening) -> Result<AgentInfo, AgentError> {
+        Ok(self.info())
+    }
+
     /// Opens an agent for a session.
     ///
     /// # Errors
     /// [`AgentError`] where it cannot be started; the turn that needed it fails.
     async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError>;
+
+    /// How a client's extensions reach the agent of this session, also while a turn runs; none where
+    /// it takes none, or does not run.
+    fn extensions(&self, _session: SessionId) -> Option<Arc<dyn Extensions>> {
+        None
+    }
 }
 
 /// What an agent is opened with.
@@ -39,6 +61,16 @@ pub struct Opening {
     pub session: SessionId,
     /// Where it works, absolute.
     pub cwd: PathBuf,
+    /// What its client gave it to work with. The instructions are those in force.
+    pub setup: Setup,
+    /// The mode and the options in force.
+    pub settings: Settings,
+    /// The newest value that the agent recorded of its own ([`Marker::Native`]), by name.
+    pub native: BTreeMap<String, String>,
+    /// The kinds of request that the controlling client answers.
+    pub answers: Vec<RequestKind>,
+    /// For what the agent has to say between turns.
+    pub updates: Updates,
     /// The conversation so far.
     pub history: HistorySource,
 }
@@ -89,6 +121,19 @@ pub trait Agent: Send + 'static {
         prompt: Vec<Content>,
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError>;
+}
+
+/// What an agent takes that the waist does not know (`extension`).
+#[async_trait]
+pub trait Extensions: Send + Sync {
+    /// Asks the agent.
+    ///
+    /// # Errors
+    /// [`AgentError`] where the agent refused or is gone.
+    async fn request(&self, method: String, params: Value) -> Result<Value, AgentError>;
+
+    /// Tells the agent.
+    async fn notify(&self, method: String, params: Value);
 }
 
 /// What an agent says at the end of a turn.
@@ -160,6 +205,74 @@ pub enum Emit {
     Title(String),
     /// Something the user should know.
     Notice(Severity, String),
+    /// The agent's slash commands, all of them.
+    Commands(Vec<Command>),
+    /// The agent's modes, all of them.
+    Modes(Vec<Mode>),
+    /// The agent has changed its mode by itself.
+    Mode(String),
+    /// The agent's options with their values, all of them.
+    Options(Vec<AgentOption>),
+    /// Something of the agent's protocol that the waist does not know: its name and params.
+    Extension(String, Value),
+}
+
+/// How an agent lets its session know something between turns, and of things that belong to none:
+/// titles, commands, modes, options, usage, notices, extensions. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Updates {
+    pub(crate) to_session: mpsc::WeakSender<Emit>,
+}
+
+impl Updates {
+    /// Updates that nobody hears of, for an agent that is opened outside of an engine.
+    #[must_use]
+    pub fn unheard() -> Self {
+        Self {
+            to_session: mpsc::channel(1).0.downgrade(),
+        }
+    }
+
+    /// Lets something be known. What belongs to a turn is passed over. Waits while the session is
+    /// behind (bounded).
+    ///
+    /// # Errors
+    /// [`TurnOver`]: the session is gone.
+    pub async fn send(&self, emit: Emit) -> Result<(), TurnOver> {
+        let to_session = self.to_session.upgrade().ok_or(TurnOver)?;
+        to_session.send(emit).await.map_err(|_| TurnOver)
+    }
+}
+
+/// Where a session gets what its agent says between turns.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    /// Kept, so that there is always somebody who could send.
+    sender: mpsc::Sender<Emit>,
+    receiver: mpsc::Receiver<Emit>,
+}
+
+impl Mailbox {
+    pub(crate) fn new() -> Self {
+        let (sender, receiver) = mpsc::channel(AGENT_AHEAD);
+        Self { sender, receiver }
+    }
+
+    /// The agent's end; it does not keep the session open.
+    pub(crate) fn updates(&self) -> Updates {
+        Updates {
+            to_session: self.sender.downgrade(),
+        }
+    }
+
+    /// The next thing that the agent says. Loses nothing when dropped while it waits.
+    pub(crate) async fn recv(&mut self) -> Emit {
+        match self.receiver.recv().await {
+            Some(emit) => emit,
+            // Cannot be: a sender is here.
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// What travels from an agent to its session.
@@ -192,6 +305,9 @@ pub struct TurnContext {
     pub(crate) steered: watch::Receiver<u64>,
     /// How much of it was taken.
     pub(crate) taken: AtomicU64,
+    pub(crate) settings: watch::Receiver<Settings>,
+    /// The calls that a client wants stopped.
+    pub(crate) stopped: watch::Receiver<HashSet<ItemId>>,
     pub(crate) hold: Hold,
 }
 
@@ -303,6 +419,24 @@ impl TurnContext {
     /// process that is being killed: give it to whatever sees the end of that.
     pub fn hold(&self) -> Hold {
         self.hold.clone()
+    }
+
+    /// The mode and the options in force, and how they change while the turn runs.
+    pub fn settings(&self) -> watch::Receiver<Settings> {
+        self.settings.clone()
+    }
+
+    /// Returns once a client wants this call stopped.
+    pub async fn call_stopped(&self, item: ItemId) {
+        let mut stopped = self.stopped.clone();
+        if stopped
+            .wait_for(|calls| calls.contains(&item))
+            .await
+            .is_err()
+        {
+            // The session is gone, and nobody can want it any more.
+            std::future::pending().await
+        }
     }
 
     /// Whether the turn is being cancelled.

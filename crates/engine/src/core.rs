@@ -10,6 +10,7 @@ mod close;
 mod digest;
 mod hooks;
 mod keys;
+mod offers;
 mod settings;
 mod step;
 mod stream;
@@ -147,6 +148,7 @@ impl Core {
             title: self.standing.title.clone(),
             agent: self.info.clone(),
             mode: self.standing.mode.clone(),
+            roots: self.standing.roots.clone(),
             cursor: self.standing.cursor,
             attestation: self.attestation().cloned().map(Box::new),
         }
@@ -263,6 +265,7 @@ impl Stepping<'_> {
                 self.answered(conn, request, &digest, outcome);
             }
             Input::Emitted(emit) => self.emitted(emit),
+            Input::Noted(emit) => self.noted(emit),
             Input::CallStarted { call, token } => self.call_started(call, token),
             Input::Asked { item, body, token } => self.asked(item, body, token),
             Input::CallsEnded { token } => self.after_calls(token),
@@ -310,7 +313,8 @@ impl Stepping<'_> {
                 self.interrupt(turn, queued);
                 self.accept(&cause, Accepted::Done {});
             }
-            Op::SessionConfigure { mode } => self.configure(&cause, mode),
+            Op::SessionConfigure { mode, options } => self.configure(&cause, mode, &options),
+            Op::CallCancel { item } => self.cancel_call(&cause, item),
             Op::SessionRename { title } => self.rename(&cause, &title),
             Op::SessionRelocate { cwd } => self.relocate(&cause, cwd),
             Op::SessionClear {} => self.clear(&cause),
@@ -325,6 +329,7 @@ impl Stepping<'_> {
             | Op::SessionUnarchive {}
             | Op::SessionDelete {}
             | Op::SessionRestore {}
+            | Op::Extension { .. }
             | Op::Shutdown {} => self.reject(
                 &cause,
                 WireError::new(

@@ -41,8 +41,8 @@ mod record;
 mod recovered;
 
 pub use agent::{
-    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Emit, HistorySource, Hold, Opening,
-    TurnContext, TurnOver, TurnReport,
+    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Emit, Extensions, HistorySource, Hold,
+    Opening, TurnContext, TurnOver, TurnReport, Updates,
 };
 pub use audit::{Action, Decision};
 pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};

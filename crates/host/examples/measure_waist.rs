@@ -263,6 +263,7 @@ impl Client {
 
     async fn new_session(&mut self) -> Result<SessionId, Failure> {
         let new = SessionNew {
+            setup: Default::default(),
             id: None,
             cwd: "/tmp".to_owned(),
             agent: None,
@@ -317,6 +318,7 @@ impl AgentFactory for Streamer {
                 version: None,
             },
             modes: Vec::new(),
+            options: Vec::new(),
             commands: Vec::new(),
         }
     }

@@ -41,6 +41,8 @@ pub enum ErrorCode {
     ViewOnly,
     /// Events that the client wants, or would get next, cannot be sent (SQEQ-6). `gap` says how to go on.
     Gap,
+    /// The agent of the session cannot do this.
+    Unsupported,
     /// The frame or op is unknown here (WIRE-2).
     Unknown,
     /// The stream itself is broken (WIRE-5).

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Attestation, Content, Cursor, Grant, Item, ItemId, ItemKind, Keyed, ModePolicy, Outcome,
-    PersistenceState, RequestBody, RequestId, SessionId, SessionOpened, Standing, SubmissionId,
-    ToolCall, TurnId, WireError,
+    AgentOption, Attestation, Command, Content, Cursor, Grant, Instructions, Item, ItemId,
+    ItemKind, Keyed, Mode, ModePolicy, Outcome, PersistenceState, RequestBody, RequestId,
+    SessionId, SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
 };
 
 /// An event with all that places it. Durable ones carry a cursor; an event without one is
@@ -169,6 +169,15 @@ pub enum Event {
         /// How many bytes.
         length: u64,
     },
+    /// Something of the agent's protocol that the waist does not know, for a client that speaks it.
+    /// Never stored.
+    #[serde(rename = "extension")]
+    Extension {
+        /// Its name in the agent's protocol.
+        method: String,
+        /// Its params.
+        params: Value,
+    },
     /// A structural mark.
     #[serde(rename = "marker")]
     Marker(Marker),
@@ -197,6 +206,7 @@ impl Event {
             Event::Usage(_) => "usage",
             Event::Notice { .. } => "notice",
             Event::Damage { .. } => "damage",
+            Event::Extension { .. } => "extension",
             Event::Marker(_) => "marker",
             Event::Unknown(value) => value
                 .get("type")
@@ -214,7 +224,7 @@ impl Event {
         };
         match self {
             _ if is_thought && state == PersistenceState::Lean => Persistence::Never,
-            Event::ItemDelta { .. } => Persistence::Never,
+            Event::ItemDelta { .. } | Event::Extension { .. } => Persistence::Never,
             Event::ItemStarted {
                 item: Item::ToolCall(_),
             } => Persistence::Synced,
@@ -286,6 +296,21 @@ pub struct SessionChanged {
     /// The working directory, absolute, from the next resume on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The roots beside it, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roots: Option<Vec<String>>,
+    /// The instructions that the client gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
+    /// The agent's modes, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<Vec<Mode>>,
+    /// The agent's options with their values, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<AgentOption>>,
+    /// The agent's slash commands, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<Command>>,
 }
 
 /// Who chose a title.

@@ -241,6 +241,27 @@ pub struct ToolCall {
     /// The id that the downstream agent gave it, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<String>,
+    /// Whether it can be stopped by itself (`call.cancel`).
+    #[serde(default, skip_serializing_if = "Stoppable::is_not")]
+    pub stoppable: Stoppable,
+}
+
+/// Whether a tool call can be stopped while its turn goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stoppable {
+    /// It cannot.
+    #[default]
+    No,
+    /// It can.
+    Yes,
+}
+
+impl Stoppable {
+    /// Whether it cannot.
+    pub fn is_not(&self) -> bool {
+        *self == Stoppable::No
+    }
 }
 
 /// Something a tool call shows.

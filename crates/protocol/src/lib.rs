@@ -38,6 +38,7 @@ mod op;
 mod request;
 pub mod schema;
 mod session;
+mod setup;
 mod standing;
 mod summary;
 
@@ -58,14 +59,14 @@ pub use history::History;
 pub use hook::Hook;
 pub use ids::{Cursor, InvalidId, ItemId, RequestId, SessionId, SubmissionId, TurnId};
 pub use item::{
-    Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus, ToolCall,
-    ToolContent, ToolKind, ToolStatus,
+    Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus, Stoppable,
+    ToolCall, ToolContent, ToolKind, ToolStatus,
 };
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use op::{
-    Accepted, AttachMode, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList, SessionNew,
-    SessionResume,
+    Accepted, Answered, AttachMode, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList,
+    SessionNew, SessionResume,
 };
 pub use request::{
     Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, RequestKind,
@@ -74,6 +75,10 @@ pub use request::{
 pub use session::{
     AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Mode, ModePolicy,
     Recency, SessionOpened, SessionView, Start, Summary, Workspace,
+};
+pub use setup::{
+    AgentOption, Choice, Instructions, InstructionsMode, McpServer, NameValue, OptionSetting,
+    OptionValue, Settings, Setup,
 };
 pub use standing::{LastRun, OpenItem, OpenRequest, Standing, WaitingTurn, prompt_item};
 pub use summary::SummaryFold;

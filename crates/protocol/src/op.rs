@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Content, Cursor, DriftClass, FoundBy, IdempotencyKey, RequestKind, SessionId, SessionView,
-    Summary, TurnId,
+    Content, Cursor, DriftClass, FoundBy, IdempotencyKey, ItemId, OptionSetting, RequestKind,
+    SessionId, SessionView, Setup, Summary, TurnId,
 };
 
 /// What a submission asks for. The session it is about stands beside it, where there is one.
@@ -32,11 +32,16 @@ pub enum Op {
         #[serde(default)]
         limit: Option<u32>,
     },
-    /// Change the mode.
+    /// Change the mode, options of the agent, or both; all of it or, where something of it is
+    /// refused, nothing.
     #[serde(rename = "session.configure")]
     SessionConfigure {
         /// The mode's id.
-        mode: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<String>,
+        /// Options of the agent, with the values they shall have.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        options: Vec<OptionSetting>,
     },
     /// Give the session a title of the user's choice, which no other overwrites.
     #[serde(rename = "session.rename")]
@@ -119,6 +124,47 @@ pub enum Op {
         #[serde(default)]
         queued: Queued,
     },
+    /// Stop one tool call of the active turn, which goes on (TASK-4). Only a call that says it can be
+    /// stopped; the receipt says that the agent was told.
+    #[serde(rename = "call.cancel")]
+    CallCancel {
+        /// The call.
+        item: ItemId,
+    },
+    /// Something between a client and an agent that the waist does not know: passed on as it is,
+    /// never recorded. Refused where the agent takes no such thing.
+    #[serde(rename = "extension")]
+    Extension {
+        /// Its name in the protocol of both.
+        method: String,
+        /// Its params.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        params: Value,
+        /// Whether the agent is to answer.
+        #[serde(default)]
+        answer: Answered,
+    },
+}
+
+impl Op {
+    /// Change the mode.
+    pub fn set_mode(mode: impl Into<String>) -> Self {
+        Op::SessionConfigure {
+            mode: Some(mode.into()),
+            options: Vec::new(),
+        }
+    }
+}
+
+/// Whether an extension waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Answered {
+    /// The receipt holds the agent's answer.
+    #[default]
+    Answer,
+    /// The receipt says that it was passed on.
+    None,
 }
 
 /// What `session.new` takes.
@@ -132,6 +178,9 @@ pub struct SessionNew {
     /// The agent's configured name; the default one otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// What the agent works with.
+    #[serde(default, skip_serializing_if = "Setup::is_empty")]
+    pub setup: Setup,
     /// The kinds of request this client answers.
     #[serde(default = "answers_by_default")]
     pub answers: Vec<RequestKind>,
@@ -148,6 +197,9 @@ pub struct SessionResume {
     /// The working directory, absolute, if it shall not be the recorded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// What the agent works with; counts where the session is not open yet.
+    #[serde(default, skip_serializing_if = "Setup::is_empty")]
+    pub setup: Setup,
     /// How the client came by the id; a hint that is attested.
     #[serde(default)]
     pub found_by: FoundBy,
@@ -291,6 +343,11 @@ pub enum Accepted {
         /// Where the next page begins; none at the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<Cursor>,
+    },
+    /// extension: the agent's answer.
+    Extension {
+        /// The answer.
+        extension: Value,
     },
     /// Anything else.
     Done {},

@@ -30,6 +30,9 @@ pub enum RequestKind {
     /// A point of a turn at which the client may have a say.
     #[serde(rename = "hook")]
     Hook,
+    /// Something of an agent's protocol that the waist does not know.
+    #[serde(rename = "extension")]
+    Extension,
 }
 
 /// A request with its payload.
@@ -83,6 +86,14 @@ pub enum RequestBody {
     /// May this happen, and as it is?
     #[serde(rename = "hook")]
     Hook(Hook),
+    /// Something that the waist does not know, as the agent sent it; never recorded.
+    #[serde(rename = "extension")]
+    Extension {
+        /// Its name in the agent's protocol.
+        method: String,
+        /// Its params.
+        params: Value,
+    },
 }
 
 impl RequestBody {
@@ -96,6 +107,7 @@ impl RequestBody {
             RequestBody::Terminal(_) => RequestKind::Terminal,
             RequestBody::Mcp { .. } => RequestKind::Mcp,
             RequestBody::Hook(_) => RequestKind::Hook,
+            RequestBody::Extension { .. } => RequestKind::Extension,
         }
     }
 
@@ -109,7 +121,9 @@ impl RequestBody {
             | RequestBody::Mcp { .. }
             | RequestBody::Hook(_)
             | RequestBody::Terminal(TerminalOp::Create { .. }) => true,
-            RequestBody::FsRead { .. } | RequestBody::Terminal(_) => false,
+            RequestBody::FsRead { .. }
+            | RequestBody::Terminal(_)
+            | RequestBody::Extension { .. } => false,
         }
     }
 
@@ -269,7 +283,7 @@ pub enum Outcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit: Option<Exit>,
     },
-    /// `mcp`: the server's result.
+    /// `mcp`, `extension`: the result.
     Result {
         /// The result.
         result: Value,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Attestation, Cursor, Item, ItemId, SessionId, TurnId};
+use crate::{AgentOption, Attestation, Cursor, Item, ItemId, SessionId, TurnId};
 
 /// The session header: the first record of every log (LOG-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -150,6 +150,9 @@ pub struct AgentInfo {
     pub id: AgentId,
     /// Its modes; the first is the default.
     pub modes: Vec<Mode>,
+    /// Its options, with the values in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<AgentOption>,
     /// Its slash commands.
     pub commands: Vec<Command>,
 }
@@ -175,6 +178,9 @@ pub struct SessionView {
     pub agent: AgentInfo,
     /// The mode in force.
     pub mode: Option<String>,
+    /// The roots beside the working directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<String>,
     /// The newest durable event.
     pub cursor: Cursor,
     /// resume: what the run attests with its first record.

@@ -3,21 +3,23 @@
 
 mod closings;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use closings::prompt_item;
 
 use crate::{
-    Attestation, Content, Cursor, Event, EventFrame, Finish, ForkPoint, Grant, GrantEffect, Item,
-    ItemId, ItemKind, Keyed, KeyedTurn, Marker, ModePolicy, Place, RequestBody, RequestId,
-    SessionChanged, SessionId, SessionOpened, Start, SubmissionId, Surroundings, Titler, TurnId,
-    Workspace, limits,
+    AgentOption, Attestation, Content, Cursor, Event, EventFrame, Finish, ForkPoint, Grant,
+    GrantEffect, Instructions, Item, ItemId, ItemKind, Keyed, KeyedTurn, Marker, ModePolicy,
+    OptionSetting, Place, RequestBody, RequestId, SessionChanged, SessionId, SessionOpened, Start,
+    SubmissionId, Surroundings, Titler, TurnId, Workspace, limits,
 };
 
 /// How [`Standing`] is written down; one more with every change of what it holds or means. A
 /// checkpoint of another is passed over, and the events before it are read instead.
-const FOLD: u32 = 3;
+const FOLD: u32 = 4;
 
 /// An item that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +89,14 @@ pub struct Standing {
     pub mode: Option<String>,
     /// What was allowed and refused for good, oldest first.
     pub grants: Vec<Grant>,
+    /// The roots beside the working directory.
+    pub roots: Vec<String>,
+    /// The instructions that a client gave.
+    pub instructions: Option<Instructions>,
+    /// The agent's options as they were last set or said.
+    pub options: Vec<OptionSetting>,
+    /// What the agent recorded of its own for the conversation in force, by name.
+    pub native: BTreeMap<String, String>,
     /// Counts changes of mode and grants.
     pub policy: u64,
     /// The newest durable event.
@@ -212,18 +222,22 @@ impl Standing {
                 self.unmarked_fork = None;
             }
             Event::Marker(Marker::Clear {}) => {
+                self.native.clear();
                 self.base = cursor;
                 self.bookmark = cursor;
             }
             Event::Marker(Marker::Checkpoint { version, standing }) => {
                 self.take_up(*version, standing, frame.session);
             }
-            Event::Marker(Marker::Native { .. })
-            | Event::SessionClosed {}
+            Event::Marker(Marker::Native { name, value }) => {
+                self.native.insert(name.clone(), value.clone());
+            }
+            Event::SessionClosed {}
             | Event::ItemDelta { .. }
             | Event::Usage(_)
             | Event::Notice { .. }
             | Event::Damage { .. }
+            | Event::Extension { .. }
             | Event::Unknown(_) => {}
         }
     }
@@ -266,6 +280,7 @@ impl Standing {
 
     fn opened(&mut self, header: &SessionOpened, session: SessionId, cursor: Cursor) {
         self.mode.clone_from(&header.mode);
+        self.roots.clone_from(&header.roots);
         // A fork shares the header of its parent, and is not that one.
         let id = session;
         self.header = Some(SessionOpened {
@@ -291,6 +306,7 @@ impl Standing {
     fn forked(&mut self, point: ForkPoint) {
         self.grants.clear();
         self.keys.clear();
+        self.native.clear();
         self.policy += 1;
         self.surroundings = None;
         self.last_run = None;
@@ -331,6 +347,15 @@ impl Standing {
         if change.mode.is_some() {
             self.mode.clone_from(&change.mode);
             self.policy += 1;
+        }
+        if let Some(roots) = &change.roots {
+            self.roots.clone_from(roots);
+        }
+        if change.instructions.is_some() {
+            self.instructions.clone_from(&change.instructions);
+        }
+        if let Some(options) = &change.options {
+            self.options = options.iter().map(AgentOption::setting).collect();
         }
     }
 

@@ -46,6 +46,7 @@ impl AgentFactory for ScriptAgent {
                 version,
             },
             modes: modes(),
+            options: Vec::new(),
             commands: COMMANDS.iter().map(Command::advertised).collect(),
         }
     }

@@ -418,6 +418,7 @@ pub(crate) fn view() -> SessionView {
                 mode("ask", ModePolicy::Ask),
                 mode("auto", ModePolicy::Allow),
             ],
+            options: Vec::new(),
             commands: vec![
                 Command {
                     name: "run".into(),
@@ -432,6 +433,7 @@ pub(crate) fn view() -> SessionView {
             ],
         },
         mode: Some("ask".into()),
+        roots: Vec::new(),
         cursor: Cursor(1),
     }
 }

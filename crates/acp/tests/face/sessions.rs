@@ -19,6 +19,7 @@ async fn a_new_session_is_answered_first_and_then_its_commands_are_told_once() {
         .await;
     let new = stage.submitted().await;
     let expected = SessionNew {
+        setup: Default::default(),
         id: None,
         cwd: "/w".into(),
         agent: Some("script".into()),
@@ -138,6 +139,7 @@ async fn a_load_attaches_with_the_clients_cwd_and_asks_for_everything() {
     let params = json!({"sessionId": S, "cwd": "/else", "mcpServers": null});
     stage.request(1, "session/load", params).await;
     let expected = SessionResume {
+        setup: Default::default(),
         session: session(),
         cwd: Some("/else".into()),
         found_by: FoundBy::Id,
@@ -265,12 +267,7 @@ async fn both_ways_of_showing_the_mode_stay_in_step() {
         )
         .await;
     let set = stage.submitted().await;
-    assert_eq!(
-        set.op,
-        Op::SessionConfigure {
-            mode: "auto".into()
-        }
-    );
+    assert_eq!(set.op, Op::set_mode("auto"));
     stage.happen_in(None, None, moded("auto"));
     stage.accept(&set, Accepted::Done {});
     let shown = options_shown("auto");
@@ -281,7 +278,7 @@ async fn both_ways_of_showing_the_mode_stay_in_step() {
     let params = json!({"sessionId": S, "configId": "mode", "value": "ask"});
     stage.request(3, "session/set_config_option", params).await;
     let set = stage.submitted().await;
-    assert_eq!(set.op, Op::SessionConfigure { mode: "ask".into() });
+    assert_eq!(set.op, Op::set_mode("ask"));
     stage.accept(&set, Accepted::Done {});
     stage.happen_in(None, None, moded("ask"));
     let expected = json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"});

@@ -27,6 +27,7 @@ pub(super) fn submit_by(
 ) -> Result<Accepted, Failure> {
     with_waist(setup, async |waist| {
         let resume = Op::SessionResume(SessionResume {
+            setup: Default::default(),
             session,
             cwd: None,
             found_by,

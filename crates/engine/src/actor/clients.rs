@@ -1,9 +1,10 @@
 //! Clients of a session: attach with replay, submissions, answers, and their going.
 
+use serde_json::Value;
 use sessiond_log::Generation;
 use sessiond_protocol::{
-    Accepted, AttachMode, Cursor, ErrorCode, EventFrame, Loaded, Op, Replay, SessionOpened,
-    SubmissionId, Verdict, WireError,
+    Accepted, Answered, AttachMode, Cursor, ErrorCode, EventFrame, Loaded, Op, Replay,
+    SessionOpened, SubmissionId, Verdict, WireError,
 };
 
 use super::{Actor, Attach, Command, being_closed, not_open, refusal};
@@ -24,6 +25,18 @@ impl Actor {
                 id,
                 op: Op::SessionDetach {},
             } if self.is_attached(outlet.conn) => self.detach(&outlet, id).await,
+            Command::Submit {
+                outlet,
+                id,
+                op:
+                    Op::Extension {
+                        method,
+                        params,
+                        answer,
+                    },
+            } if self.clients.contains_key(&outlet.conn) => {
+                self.pass_on((outlet, id), (method, params), answer);
+            }
             Command::Submit { outlet, id, op } => {
                 if self.is_attached(outlet.conn) {
                     let cause = Cause {
@@ -57,6 +70,35 @@ impl Actor {
                 self.input(Input::Disconnected { conn });
             }
         }
+    }
+
+    /// Passes something to the agent that only the two of them understand; nothing waits for it.
+    fn pass_on(
+        &self,
+        (outlet, id): (Outlet, SubmissionId),
+        (method, params): (String, Value),
+        answer: Answered,
+    ) {
+        let Some(extensions) = self.parts.factory.extensions(self.parts.session) else {
+            let error = WireError::new(ErrorCode::Unsupported, "the agent takes no extensions");
+            return Self::reject(&outlet, id, error.about(self.parts.session));
+        };
+        let session = self.parts.session;
+        tokio::spawn(async move {
+            let verdict = match answer {
+                Answered::Answer => match extensions.request(method, params).await {
+                    Ok(extension) => Verdict::Accepted(Accepted::Extension { extension }),
+                    Err(error) => {
+                        Verdict::Error(WireError::new(error.code, error.message).about(session))
+                    }
+                },
+                Answered::None => {
+                    extensions.notify(method, params).await;
+                    Verdict::Accepted(Accepted::Done {})
+                }
+            };
+            outlet.verdict(id, verdict);
+        });
     }
 
     fn is_attached(&self, conn: ConnId) -> bool {

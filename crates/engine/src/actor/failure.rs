@@ -59,6 +59,8 @@ impl Actor {
                 | Effect::Denied(..)
                 | Effect::Reply(..)
                 | Effect::Steered
+                | Effect::Settings
+                | Effect::StopCall(_)
                 | Effect::Steers(..)
                 | Effect::RecordDone(_)
                 | Effect::Stop => {}
@@ -94,10 +96,7 @@ impl Actor {
             self.stopping = true;
             return;
         }
-        let (cwd, info) = (
-            self.parts.surroundings.cwd.clone(),
-            self.parts.factory.info(),
-        );
+        let (cwd, info) = (self.parts.surroundings.cwd.clone(), self.parts.info.clone());
         let stands = (self.parts.persistence, epoch, standing);
         let fresh = Core::new(self.parts.session, cwd, info, stands);
         let old = std::mem::replace(&mut self.core, fresh);

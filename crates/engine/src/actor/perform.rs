@@ -25,6 +25,8 @@ impl Actor {
             }
             Effect::StartAgent { turn, prompt } => self.start_agent(turn, prompt),
             Effect::Steered => self.running.steered(),
+            Effect::Settings => self.running.settings(self.core.settings()),
+            Effect::StopCall(item) => self.running.stop_call(item),
             Effect::Steers(token, steers) => {
                 if let Some(Waiter::Steers(reply)) = self.waiters.remove(&token) {
                     let _gone = reply.send(steers);

@@ -1,8 +1,11 @@
 //! The agent of a session and the turn it runs.
 
-use std::{convert::Infallible, future::pending, sync::atomic::AtomicU64, time::Duration};
+use std::{
+    collections::HashSet, convert::Infallible, future::pending, sync::atomic::AtomicU64,
+    time::Duration,
+};
 
-use sessiond_protocol::{Content, TurnId};
+use sessiond_protocol::{Content, ItemId, Settings, TurnId};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
@@ -29,6 +32,8 @@ struct Turn {
     messages: mpsc::Receiver<FromAgent>,
     cancel: watch::Sender<bool>,
     steered: watch::Sender<u64>,
+    settings: watch::Sender<Settings>,
+    stopped: watch::Sender<HashSet<ItemId>>,
     task: JoinHandle<End>,
     /// What the task came to, while something of the turn still runs.
     result: Option<Result<TurnReport, AgentError>>,
@@ -94,6 +99,22 @@ impl Running {
         }
     }
 
+    /// Lets the agent know what is in force now; between turns the next one begins with it.
+    pub(super) fn settings(&self, settings: Settings) {
+        if let Some(turn) = &self.turn {
+            turn.settings.send_replace(settings);
+        }
+    }
+
+    /// Lets the agent know that one call shall stop.
+    pub(super) fn stop_call(&self, item: ItemId) {
+        if let Some(turn) = &self.turn {
+            turn.stopped.send_modify(|calls| {
+                calls.insert(item);
+            });
+        }
+    }
+
     /// Drops the agent where it stands; the next turn opens it anew. Whether there was a turn, whose
     /// end [`Running::recv`] still tells.
     pub(super) fn drop_agent(&mut self) -> Dropped {
@@ -146,12 +167,16 @@ impl Actor {
         // A cancel may come before the first event (SQEQ-4).
         let (cancel, cancelled) = watch::channel(self.core.is_stopping());
         let (steered_to, steered) = watch::channel(0);
+        let (settings_to, settings) = watch::channel(self.core.settings());
+        let (stop_call, stopped) = watch::channel(HashSet::new());
         let (hold, held) = mpsc::channel(1);
         let context = TurnContext {
             to_session,
             cancelled,
             steered,
             taken: AtomicU64::new(0),
+            settings,
+            stopped,
             hold: Hold { _held: hold },
         };
         let idle = self.running.idle.take();
@@ -177,6 +202,8 @@ impl Actor {
             messages,
             cancel,
             steered: steered_to,
+            settings: settings_to,
+            stopped: stop_call,
             task,
             result: None,
             held,
@@ -187,9 +214,17 @@ impl Actor {
         let (session, lease) = (self.parts.session, self.parts.lease.clone());
         let current = self.core.active_turn();
         let read = move || history(session, &lease, current);
+        let mut setup = self.parts.setup.clone();
+        let standing = self.core.standing();
+        setup.instructions.clone_from(&standing.instructions);
         Opening {
             session,
             cwd: self.parts.surroundings.cwd.clone().into(),
+            setup,
+            settings: self.core.settings(),
+            native: standing.native.clone(),
+            answers: self.core.answered(),
+            updates: self.parts.updates.updates(),
             history: HistorySource::new(read),
         }
     }

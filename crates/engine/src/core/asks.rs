@@ -321,7 +321,10 @@ fn fallback(kind: RequestKind) -> Outcome {
         RequestKind::Permission => Outcome::Cancelled,
         RequestKind::Elicitation | RequestKind::Mcp => Outcome::Declined,
         RequestKind::Hook => Outcome::Passed,
-        RequestKind::FsRead | RequestKind::FsWrite | RequestKind::Terminal => Outcome::Unanswered,
+        RequestKind::FsRead
+        | RequestKind::FsWrite
+        | RequestKind::Terminal
+        | RequestKind::Extension => Outcome::Unanswered,
     }
 }
 
@@ -338,6 +341,7 @@ fn fits(body: &RequestBody, outcome: &Outcome) -> bool {
         (RequestBody::Hook(hook), outcome) => hooks::fits(hook, outcome),
         (RequestBody::Elicitation { .. }, Outcome::Accepted { .. } | Outcome::Declined)
         | (RequestBody::Mcp { .. }, Outcome::Result { .. } | Outcome::Declined)
+        | (RequestBody::Extension { .. }, Outcome::Result { .. })
         | (RequestBody::FsRead { .. }, Outcome::Text { .. })
         | (RequestBody::FsWrite { .. }, Outcome::Done)
         | (RequestBody::Terminal(TerminalOp::Create { .. }), Outcome::Terminal { .. })

@@ -31,6 +31,12 @@ impl Core {
         self.controller.is_none() && self.viewers.is_empty()
     }
 
+    /// The kinds of request that the controller answers.
+    pub(crate) fn answered(&self) -> Vec<RequestKind> {
+        let controller = self.controller.as_ref();
+        controller.map_or_else(Vec::new, |controller| controller.answers.clone())
+    }
+
     /// Whether somebody answers a kind of request: the controller, or the next one where the last
     /// left the turn to itself.
     pub(super) fn answers(&self, kind: RequestKind) -> bool {

@@ -2,24 +2,45 @@
 
 use std::path::Path;
 
-use sessiond_protocol::{Accepted, ErrorCode, Event, Marker, SessionChanged, WireError};
+use sessiond_protocol::{
+    Accepted, ErrorCode, Event, Marker, OptionSetting, SessionChanged, WireError,
+};
 
-use super::{Cause, Stepping, Sync, Urgent};
+use super::{Cause, Effect, Stepping, Sync, Urgent};
 
 impl Stepping<'_> {
-    pub(super) fn configure(&mut self, cause: &Cause, mode: String) {
-        if !self.core.info.modes.iter().any(|known| known.id == mode) {
+    pub(super) fn configure(
+        &mut self,
+        cause: &Cause,
+        mode: Option<String>,
+        options: &[OptionSetting],
+    ) {
+        let known = |mode: &String| self.core.info.modes.iter().any(|known| known.id == *mode);
+        if !mode.as_ref().is_none_or(known) {
             let message = "the agent has no such mode; session.new and session.resume list them";
             let error = WireError::new(ErrorCode::Invalid, message);
             return self.reject(cause, error);
         }
-        if self.core.standing.mode.as_ref() != Some(&mode) {
-            let (before, after) = (self.core.policy(), self.core.info.policy(Some(&mode)));
+        let options = match self.options_with(options) {
+            Ok(options) => options,
+            Err(error) => return self.reject(cause, error),
+        };
+        if let Some(options) = &options {
+            self.core.info.options.clone_from(options);
+        }
+        let mode = mode.filter(|mode| self.core.standing.mode.as_ref() != Some(mode));
+        if mode.is_some() || options.is_some() {
+            let before = self.core.policy();
+            let after = mode
+                .as_ref()
+                .map_or(before, |mode| self.core.info.policy(Some(mode)));
             let change = SessionChanged {
-                mode: Some(mode),
+                mode,
+                options,
                 ..Default::default()
             };
             self.record(None, None, Event::SessionChanged(change));
+            self.push(Effect::Settings);
             if before.is_looser_than(after) {
                 self.revoke();
             }

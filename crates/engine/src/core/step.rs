@@ -79,6 +79,8 @@ pub(crate) enum Input {
         outcome: Outcome,
     },
     Emitted(Emit),
+    /// The agent says something of no turn.
+    Noted(Emit),
     CallStarted {
         call: Box<ToolCall>,
         token: Token,
@@ -154,6 +156,10 @@ pub(crate) enum Effect {
     },
     /// There is something for the agent to take.
     Steered,
+    /// The mode, or an option, is another now.
+    Settings,
+    /// The agent shall stop one call.
+    StopCall(ItemId),
     Steers(Token, Vec<Vec<Content>>),
     Started(Token, ItemId),
     /// The same with another input.

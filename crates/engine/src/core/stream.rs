@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, Finish, Hook, Item, ItemId, ItemKind, PersistenceState, Stream, Titler,
-    ToolCall, ToolStatus, limits::LEAN_OUTPUT_BYTES,
+    Event, EventFrame, Finish, Hook, Item, ItemId, ItemKind, PersistenceState, Stream, ToolCall,
+    ToolStatus, limits::LEAN_OUTPUT_BYTES,
 };
 
 use super::{PARTIAL_AFTER, Stepping, Token, hooks::Waits};
@@ -165,11 +165,14 @@ impl Stepping<'_> {
                 let plan = Item::Plan { entries };
                 self.record(Some(turn), Some(item), Event::ItemEnded { item: plan });
             }
-            Emit::Usage(usage) => self.record(Some(turn), None, Event::Usage(usage)),
-            Emit::Title(title) => self.title(&title, Titler::Agent),
-            Emit::Notice(severity, title) => {
-                self.record(Some(turn), None, Event::Notice { severity, title });
-            }
+            Emit::Usage(_)
+            | Emit::Title(_)
+            | Emit::Notice(..)
+            | Emit::Commands(_)
+            | Emit::Modes(_)
+            | Emit::Mode(_)
+            | Emit::Options(_)
+            | Emit::Extension(..) => self.noted(emit),
         }
     }
 

@@ -31,6 +31,7 @@ fn info(policy: ModePolicy) -> AgentInfo {
     AgentInfo {
         id: AgentId { name, version },
         modes: vec![mode],
+        options: Vec::new(),
         commands: Vec::new(),
     }
 }

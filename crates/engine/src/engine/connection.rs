@@ -145,6 +145,7 @@ impl Serving {
             on_disconnect: new.on_disconnect,
             found_by: sessiond_protocol::FoundBy::default(),
             accept: Vec::new(),
+            setup: new.setup,
         };
         opening::create(
             &self.inner,
@@ -176,6 +177,7 @@ impl Serving {
             on_disconnect: resume.on_disconnect,
             found_by: resume.found_by,
             accept: resume.accept,
+            setup: resume.setup,
         };
         opening::attach(&self.inner, session, resume.cwd, attach);
     }

@@ -1,19 +1,20 @@
 //! Opening sessions: the lease, the log as it stands, then the actor.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use sessiond_log::{Lease, LogError, Owner, Store};
 use sessiond_protocol::{
-    ErrorCode, SessionId, SessionOpened, Start, SubmissionId, Surroundings, Verdict, WireError,
+    AgentInfo, AttachMode, ErrorCode, SessionId, SessionOpened, Settings, Setup, Start,
+    SubmissionId, Surroundings, Verdict, WireError,
 };
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use super::{INBOX, Inner};
 use crate::{
     actor::{Actor, Attach, Command, Parts, not_open, refusal},
-    agent::AgentFactory,
+    agent::{AgentFactory, HistorySource, Mailbox, Opening},
     audit::{Action, Decision},
-    catalog::subject,
+    catalog::{history, subject},
     core::Refusal,
     drift::Arrival,
     outlet::Outlet,
@@ -42,17 +43,19 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
     let inner = inner.clone();
     tokio::spawn(async move {
         let (store, owner) = (inner.config.store.clone(), inner.owner());
+        let ready = prepare_new(&creation).await;
         let made = blocking(move || {
-            let made = make(&store, session, &owner);
+            let made = ready.and_then(|ready| Ok((make(&store, session, &owner)?, ready)));
             Decision::on(session, Action::New, &made).write(&store);
             made
         });
         let made = made.await;
         let found = surroundings(&inner, creation.cwd.clone()).await;
-        match made.and_then(|lease| Ok((lease, found?))) {
-            Ok((lease, found)) => {
-                let header = header(&inner, &creation, &found);
-                let parts = parts(&inner, session, (found, creation.factory), (lease, inbox));
+        match made.and_then(|made| Ok((made, found?))) {
+            Ok(((lease, ready), found)) => {
+                let header = header(&inner, &creation, &found, &ready.info);
+                let place = (found, creation.factory, ready);
+                let parts = parts(&inner, session, place, (Arc::new(lease), inbox));
                 let mut actor = Actor::new(parts, Recovered::default());
                 actor.create(creation.attach, header);
                 finish(&inner, session, actor.run().await);
@@ -96,7 +99,9 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
         Decision::all_written(decisions, &inner.config.store).await;
         match opened {
             Ok((lease, recovered, arrival, factory)) => {
-                let place = (arrival.surroundings.clone(), factory);
+                let lease = Arc::new(lease);
+                let ready = prepare_stored(&factory, session, (&lease, &recovered), &attach).await;
+                let place = (arrival.surroundings.clone(), factory, ready);
                 let parts = parts(&inner, session, place, (lease, inbox));
                 let generation = recovered.generation;
                 let mut actor = Actor::new(parts, recovered);
@@ -132,18 +137,96 @@ fn wait_for_room(
 fn parts(
     inner: &Inner,
     session: SessionId,
-    (surroundings, factory): (Surroundings, Arc<dyn AgentFactory>),
-    (lease, inbox): (Lease, mpsc::Receiver<Command>),
+    (surroundings, factory, ready): (Surroundings, Arc<dyn AgentFactory>, Ready),
+    (lease, inbox): (Arc<Lease>, mpsc::Receiver<Command>),
 ) -> Parts {
     Parts {
         session,
         surroundings,
         persistence: inner.config.persistence,
         store: inner.config.store.clone(),
-        lease: Arc::new(lease),
+        lease,
         index: inner.index.clone(),
         factory,
+        info: ready.info,
+        setup: ready.setup,
+        updates: ready.updates,
         inbox,
+    }
+}
+
+/// An agent that is ready for a session, and what the session tells it from.
+struct Ready {
+    info: AgentInfo,
+    setup: Setup,
+    updates: Mailbox,
+}
+
+/// # Errors
+/// Why the agent cannot be started; nothing of the session exists yet.
+async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
+    let (setup, updates) = (creation.attach.setup.clone(), Mailbox::new());
+    let opening = Opening {
+        session: creation.session,
+        cwd: creation.cwd.clone().into(),
+        setup: setup.clone(),
+        settings: Settings::default(),
+        native: BTreeMap::new(),
+        answers: creation.attach.answers.clone(),
+        updates: updates.updates(),
+        history: HistorySource::new(|| Ok(Vec::new())),
+    };
+    let info = creation.factory.prepare(&opening).await;
+    let info = info.map_err(|error| WireError::new(error.code, error.message))?;
+    Ok(Ready {
+        info,
+        setup,
+        updates,
+    })
+}
+
+/// Who only looks on starts no agent. A session whose agent does not start is opened all the same:
+/// its history is there, and the next turn says what is wrong.
+async fn prepare_stored(
+    factory: &Arc<dyn AgentFactory>,
+    session: SessionId,
+    (lease, recovered): (&Arc<Lease>, &Recovered),
+    attach: &Attach,
+) -> Ready {
+    let (standing, updates) = (&recovered.standing, Mailbox::new());
+    let header = standing.header.as_ref();
+    let mut setup = attach.setup.clone();
+    if setup.instructions.is_none() {
+        setup.instructions.clone_from(&standing.instructions);
+    }
+    let mut info = factory.info();
+    if attach.mode == AttachMode::Control {
+        let lease = lease.clone();
+        let opening = Opening {
+            session,
+            cwd: header
+                .map(|header| header.cwd.clone())
+                .unwrap_or_default()
+                .into(),
+            setup: setup.clone(),
+            settings: Settings {
+                mode: standing.mode.clone(),
+                options: standing.options.clone(),
+            },
+            native: standing.native.clone(),
+            answers: attach.answers.clone(),
+            updates: updates.updates(),
+            history: HistorySource::new(move || history(session, &lease, None)),
+        };
+        match factory.prepare(&opening).await {
+            Ok(prepared) => info = prepared,
+            Err(error) => tracing::warn!(code = ?error.code, "the agent could not be made ready"),
+        }
+    }
+    Ready {
+        info,
+        setup,
+        updates,
     }
 }
 
@@ -273,8 +356,12 @@ fn refuse(outlet: &Outlet, id: SubmissionId, error: WireError) {
     outlet.verdict(id, Verdict::Error(error));
 }
 
-fn header(inner: &Inner, creation: &Creation, found: &Surroundings) -> SessionOpened {
-    let info = creation.factory.info();
+fn header(
+    inner: &Inner,
+    creation: &Creation,
+    found: &Surroundings,
+    info: &AgentInfo,
+) -> SessionOpened {
     SessionOpened {
         start: Start::New,
         id: creation.session,
@@ -282,9 +369,9 @@ fn header(inner: &Inner, creation: &Creation, found: &Surroundings) -> SessionOp
         program: concat!("sessiond ", env!("CARGO_PKG_VERSION")).to_owned(),
         source: inner.config.source.clone(),
         cwd: creation.cwd.clone(),
-        roots: Vec::new(),
+        roots: creation.attach.setup.roots.clone(),
         mode: info.modes.first().map(|mode| mode.id.clone()),
-        agent: info.id,
+        agent: info.id.clone(),
         model: None,
         instructions: None,
         principal: found.principal.clone(),

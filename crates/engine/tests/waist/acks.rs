@@ -15,7 +15,7 @@ fn calls(times: usize) -> String {
 /// Gives the session this many chances to go on.
 async fn go_round(client: &mut Client, session: SessionId, times: u32) {
     for _ in 0..times {
-        let same = Op::SessionConfigure { mode: "ask".into() };
+        let same = Op::set_mode("ask");
         client.submit(Some(session), same).await;
     }
 }

@@ -87,6 +87,7 @@ fn an_answer_to_a_request_of_a_dead_process_is_refused() {
 
 async fn attach(client: &mut Client, session: SessionId) {
     let resume = SessionResume {
+        setup: Default::default(),
         session,
         cwd: None,
         found_by: Default::default(),

@@ -10,6 +10,7 @@ use crate::harness::{Client, engine};
 
 async fn session_that_goes_on(client: &mut Client) -> SessionId {
     let new = SessionNew {
+        setup: Default::default(),
         id: None,
         cwd: "/w".into(),
         agent: None,

@@ -49,6 +49,7 @@ async fn two_turns(
     let engine = engine(store);
     let mut client = Client::connect(&engine).await;
     let new = SessionNew {
+        setup: Default::default(),
         id: None,
         cwd: "/w".into(),
         agent: None,

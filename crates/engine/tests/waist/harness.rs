@@ -26,7 +26,7 @@ use sessiond_protocol::{
 };
 use sessiond_wire::Connection;
 
-/// A liveness bound, five times what anything here takes on a loaded machine.
+/// A liveness bound, five times what anything here takes.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Does what the words of its prompt say: `say:x`, `call`, `ask`, `hang`, `stubborn`, `fail`, `take`
@@ -53,6 +53,7 @@ impl AgentFactory for Obedient {
                 mode("ask", ModePolicy::Ask),
                 mode("auto", ModePolicy::Allow),
             ],
+            options: Vec::new(),
             commands: Vec::new(),
         }
     }
@@ -352,14 +353,16 @@ impl Client {
     }
 
     pub(crate) async fn new_session_in(&mut self, cwd: &str) -> SessionId {
-        let new = SessionNew {
+        let answers = vec![RequestKind::Permission];
+        self.create(SessionNew {
+            setup: Default::default(),
             id: None,
             cwd: cwd.into(),
             agent: None,
-            answers: vec![RequestKind::Permission],
+            answers,
             on_disconnect: OnDisconnect::Cancel,
-        };
-        self.create(new).await
+        })
+        .await
     }
 
     pub(crate) async fn create(&mut self, new: SessionNew) -> SessionId {
@@ -391,6 +394,7 @@ impl Client {
         mode: AttachMode,
     ) -> SubmissionId {
         let resume = SessionResume {
+            setup: Default::default(),
             session,
             cwd: None,
             found_by: FoundBy::Id,

@@ -11,6 +11,7 @@ use crate::harness::{Client, engine};
 
 async fn hooked(client: &mut Client) -> SessionId {
     let new = SessionNew {
+        setup: Default::default(),
         id: None,
         cwd: "/w".into(),
         agent: None,

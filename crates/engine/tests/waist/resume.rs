@@ -52,6 +52,7 @@ impl Environment for World {
 /// A resume with all that it may say.
 fn resume(session: SessionId, cwd: Option<&str>, accept: &[DriftClass]) -> SessionResume {
     SessionResume {
+        setup: Default::default(),
         session,
         cwd: cwd.map(str::to_owned),
         found_by: FoundBy::Title,

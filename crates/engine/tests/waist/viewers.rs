@@ -149,9 +149,7 @@ async fn a_viewer_changes_nothing_and_its_going_changes_nothing() {
             turn: None,
             queued: Queued::Cancel,
         },
-        Op::SessionConfigure {
-            mode: "auto".into(),
-        },
+        Op::set_mode("auto"),
         Op::SessionRename { title: "x".into() },
         Op::SessionRelocate { cwd: "/x".into() },
         Op::SessionClear {},

@@ -88,6 +88,7 @@ impl Client {
 
     pub(crate) async fn new_session(&mut self, cwd: &str) -> SessionId {
         let new = SessionNew {
+            setup: Default::default(),
             id: None,
             cwd: cwd.to_owned(),
             agent: None,
@@ -126,6 +127,7 @@ pub(crate) fn turn(text: &str) -> Op {
 
 pub(crate) fn resume(session: SessionId) -> Op {
     Op::SessionResume(SessionResume {
+        setup: Default::default(),
         session,
         cwd: None,
         found_by: FoundBy::Id,

@@ -126,6 +126,7 @@ impl Session {
             }))
             .await;
         let new = SessionNew {
+            setup: Default::default(),
             id: Some(id),
             cwd: session.cwd().to_str().expect("UTF-8").to_owned(),
             agent: None,
@@ -161,8 +162,7 @@ impl Session {
     /// Changes the session's mode.
     pub(crate) async fn configure(&mut self, mode: &str) {
         let mode = mode.to_owned();
-        self.submit(Some(self.id), Op::SessionConfigure { mode })
-            .await;
+        self.submit(Some(self.id), Op::set_mode(mode)).await;
     }
 
     /// Runs a turn to its end; the client does with each thing it sees what it likes.

@@ -44,6 +44,7 @@ fn page(accepted: &Accepted) -> usize {
     match accepted {
         Accepted::Sessions { sessions, .. } => sessions.len() * NOMINAL_WEIGHT,
         Accepted::Events { events, .. } => events.iter().map(value).sum(),
+        Accepted::Extension { extension } => value(extension),
         _ => 0,
     }
 }
@@ -84,7 +85,7 @@ fn body(body: &RequestBody) -> usize {
         RequestBody::Permission(asked) => asked.pattern.len(),
         RequestBody::Elicitation { message, schema } => message.len() + value(schema),
         RequestBody::FsWrite { content, .. } => content.len(),
-        RequestBody::Mcp { params, .. } => value(params),
+        RequestBody::Mcp { params, .. } | RequestBody::Extension { params, .. } => value(params),
         RequestBody::Hook(Hook::Prompt { input }) => input.iter().map(content).sum(),
         RequestBody::Hook(Hook::BeforeTool { call: of } | Hook::AfterTool { call: of }) => call(of),
         RequestBody::Hook(Hook::Stop { .. }) => 0,

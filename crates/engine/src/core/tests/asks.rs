@@ -113,6 +113,7 @@ fn the_mode_decides_before_anybody_is_asked() {
             [
                 "append synced: session.changed",
                 "event session.changed",
+                "settings",
                 "receipt s1 done"
             ]
         );
@@ -189,6 +190,7 @@ fn a_change_of_policy_settles_an_open_question_or_asks_it_anew() {
             &[
                 "append synced: session.changed request.closed",
                 "event session.changed",
+                "settings",
                 "receipt s2 done",
                 "event request.closed",
                 "request closed",
@@ -200,6 +202,7 @@ fn a_change_of_policy_settles_an_open_question_or_asks_it_anew() {
             &[
                 "append synced: session.changed request.closed request.opened",
                 "event session.changed",
+                "settings",
                 "receipt s2 done",
                 "event request.closed",
                 "request closed",

@@ -286,6 +286,8 @@ impl Bench {
             Effect::RequestClosed(..) => "request closed".into(),
             Effect::Refused(_, why) => format!("refused {}", why.code()),
             Effect::Steered => "steered".into(),
+            Effect::Settings => "settings".into(),
+            Effect::StopCall(_) => "stop call".into(),
             Effect::Steers(_, steers) => format!("steers {}", steers.len()),
             Effect::StartAgent { .. } => "start agent".into(),
             Effect::Started(..) => "started".into(),

@@ -54,6 +54,7 @@ pub(super) fn info() -> AgentInfo {
             mode("read-only", ModePolicy::Deny),
             mode("careful", ModePolicy::Ask),
         ],
+        options: Vec::new(),
         commands: Vec::new(),
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn interrupt(queued: Queued) -> Op {
 }
 
 pub(super) fn configure(mode: &str) -> Op {
-    Op::SessionConfigure { mode: mode.into() }
+    Op::set_mode(mode)
 }
 
 pub(super) fn rename(title: &str) -> Op {

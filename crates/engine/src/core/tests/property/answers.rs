@@ -70,7 +70,7 @@ fn right(body: &RequestBody, option: u8) -> Outcome {
         RequestKind::Elicitation => Outcome::Declined,
         RequestKind::FsRead => Outcome::Text { text: "x".into() },
         RequestKind::FsWrite | RequestKind::Terminal => Outcome::Done,
-        RequestKind::Mcp => Outcome::Declined,
+        RequestKind::Mcp | RequestKind::Extension => Outcome::Declined,
         RequestKind::Hook => Outcome::Passed,
     }
 }

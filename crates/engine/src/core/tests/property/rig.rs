@@ -351,6 +351,8 @@ impl Rig {
                 | Effect::Refused(..)
                 | Effect::Denied(..)
                 | Effect::Steered
+                | Effect::Settings
+                | Effect::StopCall(_)
                 | Effect::Steers(..)
                 | Effect::Reply(..)
                 | Effect::RecordDone(_) => {}

@@ -138,7 +138,7 @@ impl Rig {
             Act::Configure(mode) => {
                 let mode = MODES.get(usize::from(mode)).copied().unwrap_or("ask");
                 let known = mode != "no such mode";
-                let op = Op::SessionConfigure { mode: mode.into() };
+                let op = Op::set_mode(mode);
                 (op, if known { Expected::Done } else { invalid })
             }
             Act::Rename(title) => {

@@ -50,7 +50,11 @@ impl Taken {
                 | Effect::StartedWith(token, ..)
                 | Effect::Denied(token, _)
                 | Effect::RecordDone(token) => taken.done.push(*token),
-                Effect::Deliver(_) | Effect::Steered | Effect::Stop => {}
+                Effect::Deliver(_)
+                | Effect::Steered
+                | Effect::Settings
+                | Effect::StopCall(_)
+                | Effect::Stop => {}
             }
         }
         taken
