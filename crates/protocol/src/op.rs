@@ -189,6 +189,20 @@ pub struct SessionNew {
     pub on_disconnect: OnDisconnect,
 }
 
+impl SessionNew {
+    /// A session at a directory, with all else as it is by default.
+    pub fn at(cwd: impl Into<String>) -> Self {
+        Self {
+            id: None,
+            cwd: cwd.into(),
+            agent: None,
+            setup: Setup::default(),
+            answers: answers_by_default(),
+            on_disconnect: OnDisconnect::default(),
+        }
+    }
+}
+
 /// What `session.resume` takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionResume {

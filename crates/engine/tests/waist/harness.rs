@@ -353,16 +353,7 @@ impl Client {
     }
 
     pub(crate) async fn new_session_in(&mut self, cwd: &str) -> SessionId {
-        let answers = vec![RequestKind::Permission];
-        self.create(SessionNew {
-            setup: Default::default(),
-            id: None,
-            cwd: cwd.into(),
-            agent: None,
-            answers,
-            on_disconnect: OnDisconnect::Cancel,
-        })
-        .await
+        self.create(SessionNew::at(cwd)).await
     }
 
     pub(crate) async fn create(&mut self, new: SessionNew) -> SessionId {
