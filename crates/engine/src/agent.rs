@@ -78,12 +78,12 @@ pub struct Opening {
 /// The conversation so far, read from the log when an agent wants it: one that keeps its own, or
 /// needs none, costs a long session nothing.
 pub struct HistorySource {
-    read: Box<dyn FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send>,
+    read: Box<dyn FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send + Sync>,
 }
 
 impl HistorySource {
     pub(crate) fn new(
-        read: impl FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send + 'static,
+        read: impl FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send + Sync + 'static,
     ) -> Self {
         Self {
             read: Box::new(read),

@@ -68,15 +68,16 @@ impl Stepping<'_> {
         self.record(self.turn_id(), None, Event::SessionChanged(change));
     }
 
-    /// The agent has changed its mode. One that it does not have, or that the user would have to ask
-    /// for because it lets more happen, is not taken from it.
+    /// The agent has changed its mode. One that it does not have is not taken from it, nor one that
+    /// lets more happen without the user: that is the user's to say.
     fn mode_changed(&mut self, mode: String) {
         let info = &self.core.info;
         let is_known = info.modes.iter().any(|known| known.id == mode);
-        if self.core.standing.mode.as_ref() == Some(&mode) || !is_known {
+        let (before, after) = (self.core.policy(), info.policy(Some(&mode)));
+        let is_same = self.core.standing.mode.as_ref() == Some(&mode);
+        if is_same || !is_known || after.is_looser_than(before) {
             return;
         }
-        let (before, after) = (self.core.policy(), info.policy(Some(&mode)));
         self.changed(SessionChanged {
             mode: Some(mode),
             ..SessionChanged::default()

@@ -10,6 +10,7 @@ mod fixture;
 mod fork;
 mod hooks;
 mod keys;
+mod offers;
 mod ops;
 mod property;
 mod recovery;

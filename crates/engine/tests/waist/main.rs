@@ -20,6 +20,7 @@ mod hooks;
 mod index;
 mod joining;
 mod ledger;
+mod offers;
 mod resume;
 mod sessions;
 mod viewers;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use sessiond_protocol::{
     Accepted, Content, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, ModePolicy,
     OnDisconnect, Op, Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind,
-    SessionId, SessionOpened, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
+    SessionId, SessionOpened, Settings, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome,
+    Verdict,
 };
 use uuid::Uuid;
 
@@ -166,6 +167,16 @@ impl Bench {
 
     pub(super) fn grants(&self) -> usize {
         self.core.standing.grants.len()
+    }
+
+    /// The mode and the options in force.
+    pub(super) fn settings(&self) -> Settings {
+        self.core.settings()
+    }
+
+    /// The newest call.
+    pub(super) fn call(&self) -> ItemId {
+        self.call.unwrap()
     }
 
     pub(super) fn mode(&self) -> Option<&str> {
