@@ -215,10 +215,12 @@ impl Standing {
             Event::Marker(Marker::Attest { attestation }) => self.attested(attestation),
             Event::Marker(Marker::Key { keyed }) => self.keyed(frame.turn, Some(keyed)),
             Event::Marker(Marker::Fork { parent, at }) => {
-                self.forked(ForkPoint {
-                    session: *parent,
-                    at: *at,
-                });
+                // What the log itself has said of it is not counted again: the fold of who made the
+                // fork is the fold of who reads it.
+                if !self.is_fork_of(*parent) {
+                    let session = *parent;
+                    self.forked(ForkPoint { session, at: *at });
+                }
                 self.unmarked_fork = None;
             }
             Event::Marker(Marker::Clear {}) => {
@@ -294,11 +296,15 @@ impl Standing {
     /// Takes in what the log itself knows of where it comes from. A fork whose process died before
     /// it could say so in a record has no more of its parent's rights than any other.
     pub fn comes_from(&mut self, point: ForkPoint) {
-        let parent = self.header.as_ref().and_then(|h| h.parent.as_ref());
-        if parent.is_none_or(|known| known.session != point.session) {
+        if !self.is_fork_of(point.session) {
             self.forked(point.clone());
             self.unmarked_fork = Some(point);
         }
+    }
+
+    fn is_fork_of(&self, session: SessionId) -> bool {
+        let parent = self.header.as_ref().and_then(|h| h.parent.as_ref());
+        parent.is_some_and(|parent| parent.session == session)
     }
 
     /// History is content, not authority: what the parent's user allowed, the mode the parent had

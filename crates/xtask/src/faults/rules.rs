@@ -1,5 +1,7 @@
 //! Every rule of the session core, and how each is broken.
 
+mod clients;
+mod hooks;
 mod records;
 mod turns;
 
@@ -20,9 +22,16 @@ const CORE: &str = "engine/src/core.rs";
 const CLIENTS: &str = "engine/src/core/clients.rs";
 const CLOSE: &str = "engine/src/core/close.rs";
 const ASKS: &str = "engine/src/core/asks.rs";
+const ATTEST: &str = "engine/src/core/attest.rs";
+const HOOKS: &str = "engine/src/core/hooks.rs";
 const SETTINGS: &str = "engine/src/core/settings.rs";
 const FOLD: &str = "protocol/src/standing.rs";
 const CLOSINGS: &str = "protocol/src/standing/closings.rs";
 
 /// All of them.
-pub(crate) const RULES: [&[Mutation]; 2] = [&turns::MUTATIONS, &records::MUTATIONS];
+pub(crate) const RULES: [&[Mutation]; 4] = [
+    &turns::MUTATIONS,
+    &records::MUTATIONS,
+    &clients::MUTATIONS,
+    &hooks::MUTATIONS,
+];

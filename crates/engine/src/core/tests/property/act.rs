@@ -27,6 +27,23 @@ pub(super) enum How {
     Foreign,
 }
 
+/// What somebody submits who only looks on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meddling {
+    Start,
+    Interrupt,
+    Configure,
+    Clear,
+    Close,
+}
+
+/// Whether a fork has said that it is one when the next process reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    Yes,
+    No,
+}
+
 /// What an agent asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
@@ -98,21 +115,36 @@ pub(super) enum Act {
     Notice,
     Record,
     TakeSteers,
+    /// The agent waits for who has a say about the calls that it has ended.
+    CallsEnded,
     Done,
     Failed,
+    /// The agent stops again and again, and each time the client makes it go on.
+    Insist,
     Attach {
         conn: u8,
         on_disconnect: OnDisconnect,
         answers: u8,
         place: Place,
     },
+    /// A client looks on.
+    View {
+        conn: u8,
+        place: Place,
+    },
+    /// Who looks on submits something.
+    Meddle(u8, Meddling),
     Disconnect(u8),
     /// So many milliseconds pass.
     Pass(u16),
+    /// As long passes as a question waits for somebody.
+    Day,
     /// The log acknowledges so many appends.
     Acknowledge(u8),
     Checkpoint,
     Die(Death),
+    /// The session goes on as a fork of itself, from one of its bookmarks.
+    Fork(u8, Said),
 }
 
 pub(super) fn acts() -> impl Strategy<Value = Act> {
@@ -186,24 +218,40 @@ fn of_the_agent() -> impl Strategy<Value = Act> {
         1 => Just(Act::Notice),
         1 => Just(Act::Record),
         3 => Just(Act::TakeSteers),
+        3 => Just(Act::CallsEnded),
         5 => Just(Act::Done),
         2 => Just(Act::Failed),
+        1 => Just(Act::Insist),
     ]
 }
 
 fn of_the_world() -> impl Strategy<Value = Act> {
-    let on_disconnect = prop_oneof![Just(OnDisconnect::Cancel), Just(OnDisconnect::Finish)];
-    let place = prop_oneof![
-        3 => Just(Place::Same),
-        1 => Just(Place::Moved),
-        1 => Just(Place::Accepted),
+    let on_disconnect = prop_oneof![
+        Just(OnDisconnect::Cancel),
+        Just(OnDisconnect::Finish),
+        Just(OnDisconnect::Detach),
     ];
     let death = prop_oneof![
         any::<u8>().prop_map(Death::Kill),
         any::<u8>().prop_map(Death::Power),
     ];
+    let meddling = prop_oneof![
+        Just(Meddling::Start),
+        Just(Meddling::Interrupt),
+        Just(Meddling::Configure),
+        Just(Meddling::Clear),
+        Just(Meddling::Close),
+    ];
+    let time = prop_oneof![
+        0..50u16,
+        100..200u16,
+        1000..1100u16,
+        6000..6100u16,
+        60_000..60_100u16,
+    ];
+    let said = prop_oneof![Just(Said::Yes), Just(Said::No)];
     prop_oneof![
-        5 => (0..3u8, on_disconnect, 0..3u8, place).prop_map(
+        6 => (0..3u8, on_disconnect, 0..5u8, place()).prop_map(
             |(conn, on_disconnect, answers, place)| Act::Attach {
                 conn,
                 on_disconnect,
@@ -211,10 +259,22 @@ fn of_the_world() -> impl Strategy<Value = Act> {
                 place,
             }
         ),
-        2 => (0..3u8).prop_map(Act::Disconnect),
-        8 => prop_oneof![0..50u16, 100..200u16, 1000..1100u16, 6000..6100u16].prop_map(Act::Pass),
+        2 => (0..4u8, place()).prop_map(|(conn, place)| Act::View { conn, place }),
+        1 => (0..4u8, meddling).prop_map(|(conn, what)| Act::Meddle(conn, what)),
+        4 => (0..4u8).prop_map(Act::Disconnect),
+        8 => time.prop_map(Act::Pass),
+        1 => Just(Act::Day),
         16 => (1..5u8).prop_map(Act::Acknowledge),
         1 => Just(Act::Checkpoint),
         2 => death.prop_map(Act::Die),
+        1 => (any::<u8>(), said).prop_map(|(which, said)| Act::Fork(which, said)),
+    ]
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![
+        2 => Just(Place::Same),
+        1 => Just(Place::Moved),
+        1 => Just(Place::Accepted),
     ]
 }

@@ -1,8 +1,9 @@
 //! What agents do and ask, and how clients answer.
 
 use sessiond_protocol::{
-    Event, ItemId, Marker, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,
-    RequestKind, Severity, Stop, TerminalOp, ToolCall, ToolStatus,
+    Event, Hook, ItemId, Marker, Outcome, Permission, PermissionKind, PermissionOption,
+    RequestBody, RequestKind, Severity, Stop, TerminalOp, ToolCall, ToolStatus, TurnOutcome,
+    limits,
 };
 use uuid::Uuid;
 
@@ -10,8 +11,10 @@ use super::{
     Broken,
     act::{Act, How, Question},
     ensure,
+    hooks::{CHANGED_BLOCKS, Waits, Word},
     model::{Fate, Fits},
     rig::{Agent, Rig},
+    verdict::Taken,
 };
 use crate::{
     agent::{AgentError, Emit, TurnReport},
@@ -71,7 +74,42 @@ fn right(body: &RequestBody, option: u8) -> Outcome {
         RequestKind::FsRead => Outcome::Text { text: "x".into() },
         RequestKind::FsWrite | RequestKind::Terminal => Outcome::Done,
         RequestKind::Mcp | RequestKind::Extension => Outcome::Declined,
-        RequestKind::Hook => Outcome::Passed,
+        RequestKind::Hook => match option % 4 {
+            0 => Outcome::Passed,
+            1 => Outcome::Denied {
+                reason: "because".into(),
+            },
+            2 => Outcome::Changed { input: changed() },
+            _ => Outcome::Failed {
+                message: "broken".into(),
+            },
+        },
+    }
+}
+
+/// Another prompt, and another input of a call.
+fn changed() -> serde_json::Value {
+    let text = serde_json::json!({"type": "text", "text": "other"});
+    vec![text; CHANGED_BLOCKS].into()
+}
+
+/// Whether what was done can be changed by a hook.
+fn fits(body: &RequestBody, outcome: &Outcome) -> Fits {
+    match (body, outcome) {
+        (
+            RequestBody::Hook(Hook::AfterTool { .. } | Hook::Stop { .. }),
+            Outcome::Changed { .. },
+        ) => Fits::No,
+        _ => Fits::Yes,
+    }
+}
+
+/// What a hook is told by an outcome.
+fn word(outcome: &Outcome) -> Word {
+    match outcome {
+        Outcome::Denied { .. } => Word::Denied,
+        Outcome::Changed { .. } => Word::Changed,
+        _ => Word::None,
     }
 }
 
@@ -100,17 +138,16 @@ impl Rig {
             Act::ChangeCall(n) => {
                 let item = self.call(Some(n));
                 self.of_a_call(item, Emit::CallChanged(item, call(ToolStatus::Running)))
+                    .map(drop)
             }
             Act::Output(n) => {
                 let item = self.call(Some(n));
                 self.of_a_call(item, Emit::CallOutput(item, format!("[{n}]")))
+                    .map(drop)
             }
             Act::EndCall(n) => {
                 let item = self.call(Some(n));
-                self.of_a_call(item, Emit::CallEnded(item, call(ToolStatus::Completed)))?;
-                let open = self.books.calls().contains(&item);
-                ensure!(!open, "a call that ended is open");
-                Ok(())
+                self.end_call(item)
             }
             Act::Ask { call, question } => self.ask(call, body(question)),
             Act::Plan => self.says(Emit::Plan(Vec::new())),
@@ -140,6 +177,7 @@ impl Rig {
                 );
                 Ok(())
             }
+            Act::CallsEnded => self.calls_ended(),
             Act::Done if self.agent == Agent::Running => {
                 let (stop, usage) = (Stop::EndTurn, None);
                 self.agent_done(Ok(TurnReport { stop, usage }))
@@ -159,9 +197,35 @@ impl Rig {
         let before = self.books.calls().len();
         let token = self.token();
         let call = call(ToolStatus::Pending);
+        let hooked = self.model.is_hooked();
         let taken = self.take(Input::CallStarted { call, token })?;
-        ensure!(taken.told(token), "a call is announced");
         ensure!(self.books.calls().len() == before + 1, "a call begins");
+        let waits = self
+            .model
+            .asks
+            .values()
+            .any(|a| a.waits == Waits::Call(token));
+        ensure!(
+            waits == hooked && taken.told(token) != hooked,
+            "a call runs at once, or when its hook says so"
+        );
+        Ok(())
+    }
+
+    fn end_call(&mut self, item: ItemId) -> Result<(), Broken> {
+        let open = self.books.calls().contains(&item);
+        let hooked = open && self.model.is_hooked();
+        let ended = Emit::CallEnded(item, call(ToolStatus::Completed));
+        let taken = self.of_a_call(item, ended)?;
+        let asked = taken.requests.iter().map(|(_, frame)| &frame.body);
+        let after = |body: &RequestBody| matches!(body, RequestBody::Hook(Hook::AfterTool { .. }));
+        ensure!(
+            taken.others == usize::from(hooked)
+                && asked.filter(|body| after(body)).count() == taken.others,
+            "a client has its say after a call, if it wants one: {taken:?}"
+        );
+        let open = self.books.calls().contains(&item);
+        ensure!(!open, "a call that ended is open");
         Ok(())
     }
 
@@ -174,14 +238,14 @@ impl Rig {
             .unwrap_or(ItemId::new(Uuid::from_u128(0xdead)))
     }
 
-    fn of_a_call(&mut self, item: ItemId, emit: Emit) -> Result<(), Broken> {
+    fn of_a_call(&mut self, item: ItemId, emit: Emit) -> Result<Taken, Broken> {
         let open = self.books.calls().contains(&item);
         let taken = self.emit(emit)?;
         ensure!(
             open || taken.is_nothing(),
             "a call that is not open changes"
         );
-        Ok(())
+        Ok(taken)
     }
 
     fn ask(&mut self, item: Option<u8>, body: RequestBody) -> Result<(), Broken> {
@@ -196,6 +260,11 @@ impl Rig {
             Fate::Ask(conn) => {
                 let asked = taken.requests.iter().map(|(conn, _)| *conn);
                 taken.replies.is_empty() && asked.eq([conn])
+            }
+            Fate::Wait => {
+                let waits = Waits::Agent(token);
+                let open = self.model.asks.values().any(|asked| asked.waits == waits);
+                open && taken.replies.is_empty() && taken.requests.is_empty()
             }
         };
         ensure!(good, "a question gets its answer or is asked: {taken:?}");
@@ -215,7 +284,11 @@ impl Rig {
         };
         let (mut from, mut digest) = (conn, frame.digest.clone());
         let (outcome, fits) = match how {
-            How::Right(option) => (right(&frame.body, option), Fits::Yes),
+            How::Right(option) => {
+                let outcome = right(&frame.body, option);
+                let fits = fits(&frame.body, &outcome);
+                (outcome, fits)
+            }
             How::Dismissed => (Outcome::Cancelled, Fits::Yes),
             How::Misfit => (misfit(&frame.body), Fits::No),
             How::Altered => {
@@ -229,12 +302,21 @@ impl Rig {
         };
         let request = frame.id;
         let admits = self.model.admits(from, request, &digest, fits);
+        let word = word(&outcome);
         if admits {
+            self.model.word = Some((request, word));
+            self.model.agent_ended = match (self.model.asks.get(&request), word) {
+                (Some(asked), Word::Denied) if asked.waits == Waits::Prompt => {
+                    Some(TurnOutcome::Failed)
+                }
+                (Some(asked), _) if asked.waits == Waits::Stop => Some(TurnOutcome::Completed),
+                _ => None,
+            };
             self.model.admitted(request)?;
         } else {
             self.model.refused(request);
         }
-        let token = self.model.asks.get(&request).map(|asked| asked.token);
+        let waits = self.model.asks.get(&request).map(|asked| asked.waits);
         let open = self.model.asks.len();
         let taken = self.take(Input::Answered {
             conn: from,
@@ -242,9 +324,13 @@ impl Rig {
             digest,
             outcome: outcome.clone(),
         })?;
+        (self.model.word, self.model.agent_ended) = (None, None);
         if admits {
             let first = taken.replies.first();
-            let expected = token.map(|token| (token, outcome));
+            let expected = match waits {
+                Some(Waits::Agent(token)) => Some((token, outcome)),
+                _ => None,
+            };
             ensure!(
                 first == expected.as_ref(),
                 "the agent hears its answer: {taken:?}"
@@ -261,6 +347,22 @@ impl Rig {
             "a refused answer changes nothing: {taken:?}"
         );
         ensure!(self.model.asks.len() == open, "and leaves the request open");
+        Ok(())
+    }
+
+    /// The agent stops, and each time a hook makes it go on, as often as that goes.
+    pub(super) fn insist(&mut self) -> Result<(), Broken> {
+        for _ in 0..2 * (limits::CONTINUATIONS + 2) {
+            if self.is_stopped() {
+                return Ok(());
+            }
+            self.acknowledge_all()?;
+            if self.model.may_stop() {
+                self.answer(0, How::Right(1))?;
+            } else if self.agent == Agent::Running && self.model.is_hooked() {
+                self.agent_acts(&Act::Done)?;
+            }
+        }
         Ok(())
     }
 

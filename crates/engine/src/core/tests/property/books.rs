@@ -149,7 +149,7 @@ impl Books {
                 | Event::ItemEnded { .. }
                 | Event::TurnEnded(_)
                 | Event::SessionChanged(_)
-                | Event::Marker(Marker::Attest { .. } | Marker::Revoke {})
+                | Event::Marker(Marker::Attest { .. } | Marker::Revoke {} | Marker::Fork { .. })
         );
         ensure!(
             closes || !self.stale,

@@ -1,10 +1,10 @@
 //! How clients come and go, time passes, and processes live and die.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use sessiond_protocol::{
     Drift, DriftClass, DriftField, Event, EventFrame, FoundBy, Loaded, Marker, OnDisconnect,
-    RequestKind, ResumePath, Standing, Surroundings,
+    Outcome, RequestId, RequestKind, ResumePath, Standing, Surroundings, TurnOutcome,
 };
 
 use super::{
@@ -12,11 +12,13 @@ use super::{
     act::{Act, Death, Place},
     books::{Books, View},
     ensure,
-    model::{Controller, Promise},
+    hooks::Waits,
+    model::{Asked, Controller, Fate, Model, Promise, UNATTENDED},
     rig::{Agent, Rig, SOMEBODY},
+    watch::is_question,
 };
 use crate::core::{
-    ConnId, Core, INTERRUPT_GRACE, Input, REAP_LIMIT,
+    ConnId, Core, INTERRUPT_GRACE, Input, REAP_LIMIT, Urgent,
     tests::fixture::{info, session},
 };
 use crate::drift::Arrival;
@@ -31,13 +33,19 @@ impl Rig {
         if self.core.controlled_by_other(conn) && !self.stopped {
             return Ok(());
         }
+        self.come(place)?;
+        self.attached(conn, on_disconnect, answers)
+    }
+
+    /// A client comes to the session, which is opened for it where it is not open.
+    pub(super) fn come(&mut self, place: Place) -> Result<(), Broken> {
         self.acknowledge_all()?;
         self.late_comers_see_all()?;
+        self.newcomers_see_all()?;
         if self.stopped {
             self.reopen()?;
         }
-        self.arrive(place)?;
-        self.attached(conn, on_disconnect, answers)
+        self.arrive(place)
     }
 
     /// A client comes to a session that was there before; only to one that was just read it can
@@ -63,14 +71,14 @@ impl Rig {
             },
         });
         let loaded = fresh.then(Loaded::default);
+        if place != Place::Same {
+            self.model.moved(place);
+        }
         let taken = self.take(Input::Resumed { arrival, loaded })?;
         ensure!(taken.is_nothing(), "a load changes nothing (RESUME-3)");
         self.attests = true;
         if fresh {
             self.closings = self.core.snapshot();
-        }
-        if place != Place::Same {
-            self.model.moved(place);
         }
         Ok(())
     }
@@ -90,20 +98,41 @@ impl Rig {
                 RequestKind::FsWrite,
                 RequestKind::Terminal,
             ],
+            2 => vec![RequestKind::Permission, RequestKind::Hook],
+            3 => vec![RequestKind::Hook, RequestKind::Elicitation],
             _ => Vec::new(),
         };
         self.client = Some(conn);
+        self.model.viewers.remove(&conn.0);
+        self.model.awaited.clear();
         self.model.controller = Some(Controller {
             conn,
             on_disconnect,
             answers: answers.clone(),
         });
-        self.take(Input::Attached {
+        let waiting = self
+            .model
+            .asks
+            .values()
+            .filter(|asked| asked.conn.is_none());
+        let fates: Vec<_> = waiting
+            .map(|asked| (asked.waits, self.model.fate(&asked.frame.body)))
+            .collect();
+        let taken = self.take(Input::Attached {
             conn,
             answers,
             on_disconnect,
-        })
-        .map(drop)
+        })?;
+        for (waits, fate) in fates {
+            let good = match (fate, waits) {
+                (Fate::Reply(outcome), Waits::Agent(token)) => {
+                    taken.replies.contains(&(token, outcome))
+                }
+                _ => self.model.asks.values().any(|asked| asked.waits == waits),
+            };
+            ensure!(good, "who comes is asked what waits: {taken:?}");
+        }
+        Ok(())
     }
 
     /// Who reads the log and then is shown what is in flight knows what somebody knows who was there
@@ -137,17 +166,54 @@ impl Rig {
     }
 
     pub(super) fn disconnect(&mut self, conn: ConnId) -> Result<(), Broken> {
+        if !self.stopped && self.model.viewers.contains(&conn.0) {
+            return self.looks_away(conn);
+        }
         let controls = |client: &&mut Controller| client.conn == conn;
         if self.stopped || self.model.controller.as_mut().filter(controls).is_none() {
             return Ok(());
         }
         self.client = None;
         let gone = self.model.controller.take().ok_or("nobody controls")?;
-        if gone.on_disconnect == OnDisconnect::Cancel {
-            self.doom();
+        let asks = self.model.asks.clone();
+        match gone.on_disconnect {
+            OnDisconnect::Cancel => self.doom(),
+            OnDisconnect::Finish => {}
+            OnDisconnect::Detach => self.model.left(&gone),
         }
-        self.take(Input::Disconnected { conn })?;
-        ensure!(self.model.asks.is_empty(), "nobody is left to be asked");
+        let waits = |asked: &&mut Asked| {
+            gone.on_disconnect == OnDisconnect::Detach && is_question(asked.frame.body.kind())
+        };
+        for asked in self.model.asks.values_mut().filter(waits) {
+            (asked.conn, asked.until) = (None, Some(self.now + UNATTENDED));
+        }
+        self.model.agent_ended = self.model.may_stop().then_some(TurnOutcome::Completed);
+        let taken = self.take(Input::Disconnected { conn })?;
+        self.model.agent_ended = None;
+        for (id, asked) in &asks {
+            let kept = self.model.asks.contains_key(id);
+            let detach = gone.on_disconnect == OnDisconnect::Detach;
+            ensure!(
+                kept == (detach && is_question(asked.frame.body.kind())),
+                "questions wait for the next client, and nothing else does"
+            );
+            let Waits::Agent(token) = asked.waits else {
+                continue;
+            };
+            let heard = match gone.on_disconnect {
+                OnDisconnect::Detach => Model::unanswered(&asked.frame.body),
+                _ => Outcome::Cancelled,
+            };
+            ensure!(
+                kept || taken.replies.contains(&(token, heard)),
+                "the agent hears that its client has gone: {taken:?}"
+            );
+        }
+        let closing = taken.urgent.contains(&Urgent::Closing);
+        ensure!(
+            closing == (gone.on_disconnect == OnDisconnect::Cancel && self.model.is_alone()),
+            "a session that is being let go says so, and no other"
+        );
         Ok(())
     }
 
@@ -166,11 +232,16 @@ impl Rig {
             return Ok(());
         }
         let before = self.books.active;
+        let overdue = self.model.overdue(self.now);
         if self.core.deadline().is_some_and(|due| due <= self.now) {
-            self.take(Input::Tick)?;
+            self.tick(&overdue)?;
             let again = self.core.deadline().is_some_and(|due| due <= self.now);
             ensure!(!again, "a tick does what is due");
         }
+        ensure!(
+            self.model.overdue(self.now).is_empty(),
+            "a question waits longer than it may"
+        );
         let Some(since) = self.model.stopping.filter(|_| before == self.books.active) else {
             return Ok(());
         };
@@ -186,6 +257,28 @@ impl Rig {
                 self.now < due,
                 "a turn does not end though it was stopped (SQEQ-3)"
             );
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, overdue: &BTreeSet<RequestId>) -> Result<(), Broken> {
+        let (before, stopping) = (self.model.asks.clone(), self.model.stopping.is_some());
+        self.model.agent_ended = self.model.may_stop().then_some(TurnOutcome::Completed);
+        let taken = self.take(Input::Tick)?;
+        self.model.agent_ended = None;
+        for (id, asked) in before {
+            if stopping {
+                continue;
+            }
+            let open = self.model.asks.contains_key(&id);
+            ensure!(open != overdue.contains(&id), "what is due is given up");
+            let outcome = Model::fallback(asked.frame.body.kind());
+            if let Waits::Agent(token) = asked.waits {
+                ensure!(
+                    open || taken.replies.contains(&(token, outcome)),
+                    "who waited for nobody hears so: {taken:?}"
+                );
+            }
         }
         Ok(())
     }
@@ -212,7 +305,7 @@ impl Rig {
     }
 
     /// Another process reads the log.
-    fn reopen(&mut self) -> Result<(), Broken> {
+    pub(super) fn reopen(&mut self) -> Result<(), Broken> {
         let fold = |from: usize| {
             let mut standing = Standing::default();
             let read = self.log.iter().skip(from);
@@ -221,12 +314,15 @@ impl Rig {
         };
         let is_checkpoint =
             |frame: &EventFrame| matches!(frame.event, Event::Marker(Marker::Checkpoint { .. }));
-        let standing = fold(0);
+        let mut standing = fold(0);
         if let Some(newest) = self.log.iter().rposition(is_checkpoint) {
             ensure!(
                 standing == fold(newest),
                 "a checkpoint is another fold (LOG-10)"
             );
+        }
+        if let Some(parent) = &self.parent {
+            standing.comes_from(parent.clone());
         }
         self.incarnation += 1;
         let stands = (self.persistence, self.incarnation, standing);
@@ -244,7 +340,7 @@ impl Rig {
         self.closings = self.core.snapshot();
         self.attests = false;
         self.fresh = true;
-        self.model.reborn(&self.log);
+        self.model.reborn(&self.log, self.parent.as_ref());
         (self.written, self.synced) = (self.log.len(), self.log.len());
         self.held.clear();
         self.receipts.clear();
@@ -268,6 +364,7 @@ impl Rig {
     pub(super) fn finish(mut self) -> Result<(), Broken> {
         self.acknowledge_all()?;
         self.late_comers_see_all()?;
+        self.newcomers_see_all()?;
         if self.stopped || self.model.controller.is_none() {
             self.attach(SOMEBODY, (OnDisconnect::Cancel, 0), Place::Same)?;
         }

@@ -4,12 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, GrantEffect, Marker, OnDisconnect, Outcome, PermissionKind, RequestBody,
-    RequestFrame, RequestId, RequestKind, SubmissionId, TurnId, TurnOutcome,
+    Event, EventFrame, ForkPoint, GrantEffect, Marker, OnDisconnect, Outcome, PermissionKind,
+    RequestBody, RequestFrame, RequestId, RequestKind, SessionId, Standing, SubmissionId, TurnId,
+    TurnOutcome,
 };
 
-use super::{Broken, act::Place, ensure};
-use crate::core::{ConnId, Token};
+use super::{
+    Broken,
+    act::Place,
+    ensure,
+    hooks::{self, Waits, Word},
+    verdict::Around,
+    watch::is_question,
+};
+use crate::core::{ConnId, HOOK_LIMIT};
 
 /// Who controls the session.
 #[derive(Debug, Clone)]
@@ -40,8 +48,11 @@ pub(super) struct Key {
 /// A question that is open.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
-    pub(super) token: Token,
-    pub(super) conn: ConnId,
+    pub(super) waits: Waits,
+    /// None while it waits for somebody to control the session.
+    pub(super) conn: Option<ConnId>,
+    /// When it waits no longer.
+    pub(super) until: Option<Duration>,
     pub(super) frame: RequestFrame,
     /// The policy it was asked under.
     policy: u64,
@@ -53,11 +64,33 @@ pub(super) struct Asked {
 pub(super) enum Fate {
     Reply(Outcome),
     Ask(ConnId),
+    /// It waits for the next controller.
+    Wait,
+}
+
+/// How long a question waits for somebody to control the session.
+pub(super) const UNATTENDED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Rights that went, and that no record says yet.
+#[derive(Debug, Clone, Copy, Default)]
+struct Owed {
+    grants: bool,
+    mode: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Model {
     pub(super) controller: Option<Controller>,
+    /// Who looks on.
+    pub(super) viewers: BTreeSet<u64>,
+    /// The kinds of question that wait for the next controller.
+    pub(super) awaited: Vec<RequestKind>,
+    /// How often a hook has made the turn go on.
+    pub(super) continued: u32,
+    /// What the client says to a hook, while that is dealt with.
+    pub(super) word: Option<(RequestId, Word)>,
+    /// The agent waits with these for who has a say about its calls.
+    pub(super) barriers: BTreeSet<u64>,
     /// Since when the active turn is being stopped.
     pub(super) stopping: Option<Duration>,
     /// Inputs that the agent has not taken.
@@ -75,8 +108,14 @@ pub(super) struct Model {
     pub(super) keys: Vec<Key>,
     pub(super) promised: BTreeMap<TurnId, Promise>,
     mode: String,
+    /// The mode that the session began with.
+    first_mode: String,
+    /// The newest parent that the log names.
+    parent: Option<SessionId>,
     grants: Vec<(String, GrantEffect)>,
     policy: u64,
+    /// What must be recorded of the rights that the run does not go on with.
+    owed: Owed,
     pub(super) asks: BTreeMap<RequestId, Asked>,
     /// Settled without a word to the agent: they are asked anew.
     pub(super) reasked: Vec<Asked>,
@@ -85,8 +124,9 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The model of a process that begins with these records.
-    pub(super) fn reborn(&mut self, log: &[EventFrame]) {
+    /// The model of a process that begins with these records, and what the log itself says of where
+    /// it comes from.
+    pub(super) fn reborn(&mut self, log: &[EventFrame], parent: Option<&ForkPoint>) {
         let survive = log.len() as u64;
         let mut keys = std::mem::take(&mut self.keys);
         keys.retain(|key| key.cursor <= survive);
@@ -97,11 +137,19 @@ impl Model {
             ..Self::default()
         };
         log.iter().for_each(|frame| self.policy_of(frame));
+        if let Some(parent) = parent
+            && self.parent != Some(parent.session)
+        {
+            self.forked(parent.session);
+        }
     }
 
     pub(super) fn policy_of(&mut self, frame: &EventFrame) {
         match &frame.event {
-            Event::SessionOpened(header) => self.mode = header.mode.clone().unwrap_or_default(),
+            Event::SessionOpened(header) => {
+                self.first_mode = header.mode.clone().unwrap_or_default();
+                self.mode.clone_from(&self.first_mode);
+            }
             Event::SessionChanged(change) => {
                 if let Some(mode) = &change.mode {
                     self.mode.clone_from(mode);
@@ -113,8 +161,35 @@ impl Model {
                 self.policy += 1;
             }
             Event::Marker(Marker::Revoke {}) => self.revoke(),
+            Event::Marker(Marker::Fork { parent, .. }) => self.forked(*parent),
             _ => {}
         }
+    }
+
+    /// History is content, not authority: a fork has nothing of what its parent's user allowed, and
+    /// the mode that the session began with (RESUME-8).
+    fn forked(&mut self, parent: SessionId) {
+        self.parent = Some(parent);
+        self.grants.clear();
+        self.mode.clone_from(&self.first_mode);
+        self.policy += 1;
+    }
+
+    /// What the session goes on with is no more and no less than its user has allowed (RESUME-8).
+    pub(super) fn rights_agree(&self, standing: &Standing) -> Result<(), Broken> {
+        let mode = standing.mode.as_deref();
+        ensure!(
+            mode == Some(self.mode.as_str()),
+            "{mode:?} is the mode, not {}",
+            self.mode
+        );
+        let grants = standing.grants.iter();
+        let same = grants.map(|grant| (&grant.pattern, grant.effect)).eq(self
+            .grants
+            .iter()
+            .map(|(pattern, effect)| (pattern, *effect)));
+        ensure!(same, "{:?}, not {:?}", standing.grants, self.grants);
+        Ok(())
     }
 
     fn revoke(&mut self) {
@@ -126,10 +201,39 @@ impl Model {
     /// The session goes on at another root: what was allowed is asked about again, and a mode that
     /// asks nobody does not carry over to where the client had to accept it (RESUME-8). At once.
     pub(super) fn moved(&mut self, place: Place) {
+        let mut grants = self.grants.iter();
+        self.owed = Owed {
+            grants: grants.any(|(_, effect)| *effect == GrantEffect::Allow),
+            mode: place == Place::Accepted && self.mode == "auto",
+        };
         self.revoke();
-        if place == Place::Accepted && self.mode == "auto" {
+        if self.owed.mode {
             self.mode = "ask".into();
         }
+    }
+
+    /// A run that goes on with fewer rights says so with the first that it records: the next one
+    /// reads it there.
+    pub(super) fn rights_recorded(&mut self, records: &[EventFrame]) -> Result<(), Broken> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let owed = std::mem::take(&mut self.owed);
+        let mut events = records.iter().map(|frame| &frame.event);
+        let revoked = |event: &Event| matches!(event, Event::Marker(Marker::Revoke {}));
+        ensure!(
+            !owed.grants || events.clone().any(revoked),
+            "the grants that went are in no record"
+        );
+        let asks = |event: &Event| match event {
+            Event::SessionChanged(change) => change.mode.as_deref() == Some("ask"),
+            _ => false,
+        };
+        ensure!(
+            !owed.mode || events.any(asks),
+            "the mode that went is in no record"
+        );
+        Ok(())
     }
 
     /// Takes in a record of the session, which must be one that this model expects.
@@ -160,6 +264,7 @@ impl Model {
                 ensure!(ends, "a turn that waited ends for no reason");
             }
             Event::TurnStarted { .. } => {
+                self.continued = 0;
                 ensure!(!self.doomed.contains(&turn), "a cancelled turn begins");
             }
             _ => {}
@@ -191,22 +296,29 @@ impl Model {
         }
         match &self.controller {
             Some(client) if client.answers.contains(&body.kind()) => Fate::Ask(client.conn),
-            _ => Fate::Reply(match body.kind() {
-                RequestKind::Permission => Outcome::Cancelled,
-                RequestKind::Elicitation => Outcome::Declined,
-                _ => Outcome::Unanswered,
-            }),
+            None if self.awaited.contains(&body.kind()) => Fate::Wait,
+            _ => Fate::Reply(Self::fallback(body.kind())),
         }
     }
 
-    /// A request went out.
+    /// What the agent hears where nobody answers.
+    pub(super) fn fallback(kind: RequestKind) -> Outcome {
+        match kind {
+            RequestKind::Permission => Outcome::Cancelled,
+            RequestKind::Elicitation => Outcome::Declined,
+            RequestKind::Hook => Outcome::Passed,
+            _ => Outcome::Unanswered,
+        }
+    }
+
+    /// A request went out, or waits for whom it can go out to.
     pub(super) fn asked(
         &mut self,
-        (conn, frame): (ConnId, &RequestFrame),
-        asking: Option<Token>,
+        (conn, frame): (Option<ConnId>, &RequestFrame),
+        around: &Around<'_>,
     ) -> Result<(), Broken> {
         let anew = self.reasked.iter().position(|a| a.frame.body == frame.body);
-        let token = match anew {
+        let waits = match anew {
             Some(at) => {
                 let before = self.reasked.remove(at);
                 ensure!(before.frame.id != frame.id, "asked anew under the same id");
@@ -214,21 +326,55 @@ impl Model {
                     before.frame.digest != frame.digest,
                     "asked anew, bound as before"
                 );
-                before.token
+                before.waits
             }
-            None => asking.ok_or("a request that nobody asked")?,
+            None => hooks::waits(&frame.body, around.asking)?,
         };
-        let frame = frame.clone();
+        if let (Waits::Agent(token) | Waits::Call(token), None) = (waits, anew) {
+            self.waited.insert(token.0);
+        }
+        let limit = match (&frame.body, conn) {
+            (RequestBody::Hook(_), _) => Some(HOOK_LIMIT),
+            (_, None) => Some(UNATTENDED),
+            _ => None,
+        };
         let asked = Asked {
-            token,
+            waits,
             conn,
+            until: limit.map(|limit| around.now + limit),
             policy: self.policy,
             refused: 0,
-            frame,
+            frame: frame.clone(),
         };
         let new = self.asks.insert(asked.frame.id, asked).is_none();
         ensure!(new, "two requests of one id");
         Ok(())
+    }
+
+    /// What is open is open for who controls the session, or is a question that waits.
+    pub(super) fn asks_agree(&self) -> Result<(), Broken> {
+        let controls = self.controller.as_ref().map(|client| client.conn);
+        for asked in self.asks.values() {
+            ensure!(
+                asked.conn == controls,
+                "{:?} is asked of {:?}, and {controls:?} controls",
+                asked.frame.id,
+                asked.conn
+            );
+            let kind = asked.frame.body.kind();
+            ensure!(
+                controls.is_some() || is_question(kind),
+                "{kind:?} waits for nobody"
+            );
+        }
+        Ok(())
+    }
+
+    /// The requests that wait no longer.
+    pub(super) fn overdue(&self, now: Duration) -> BTreeSet<RequestId> {
+        let over = |asked: &&Asked| asked.until.is_some_and(|until| until <= now);
+        let over = self.asks.values().filter(over);
+        over.map(|asked| asked.frame.id).collect()
     }
 
     /// Whether an answer to an open request counts, and why not.
@@ -240,7 +386,7 @@ impl Model {
         fits: Fits,
     ) -> bool {
         let asked = self.asks.get(&request);
-        let bound = asked.is_some_and(|a| a.conn == conn && a.frame.digest == digest);
+        let bound = asked.is_some_and(|a| a.conn == Some(conn) && a.frame.digest == digest);
         bound && fits == Fits::Yes
     }
 
@@ -266,7 +412,7 @@ impl Model {
     }
 
     /// A request was settled, as far as its client is concerned.
-    pub(super) fn settled(&mut self, conn: ConnId, id: RequestId) -> Result<Asked, Broken> {
+    pub(super) fn settled(&mut self, conn: Option<ConnId>, id: RequestId) -> Result<Asked, Broken> {
         let asked = self
             .asks
             .remove(&id)

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Event, EventFrame, ItemId, Marker, OnDisconnect, PersistenceState, RequestFrame,
-    Standing, SubmissionId, TurnId, TurnOutcome, Verdict,
+    Accepted, Event, EventFrame, ForkPoint, ItemId, Marker, OnDisconnect, PersistenceState,
+    RequestFrame, Standing, SubmissionId, TurnId, TurnOutcome, Verdict,
 };
 
 use super::{
@@ -14,8 +14,9 @@ use super::{
     act::Act,
     books::{Books, View},
     ensure,
-    model::{Model, Promise},
-    verdict::{Taken, must_sync},
+    model::{Model, Promise, UNATTENDED},
+    verdict::{Around, Taken, must_sync},
+    watch::Goes,
 };
 use crate::{
     agent::{AgentError, Emit, TurnReport},
@@ -81,6 +82,9 @@ pub(super) struct Rig {
     pub(super) incarnation: u64,
     /// After how many records a process came to its end.
     pub(super) deaths: Vec<usize>,
+    /// What the log says of where it comes from.
+    pub(super) parent: Option<ForkPoint>,
+    pub(super) forks: u32,
 }
 
 impl Rig {
@@ -111,6 +115,8 @@ impl Rig {
             fresh: false,
             incarnation: 1,
             deaths: Vec::new(),
+            parent: None,
+            forks: 0,
         };
         let cause = Cause {
             conn: SOMEBODY,
@@ -130,14 +136,19 @@ impl Rig {
                 answers,
                 place,
             } => self.attach(ConnId(conn.into()), (on_disconnect, answers), place),
+            Act::View { conn, place } => self.view(ConnId(conn.into()), place),
+            Act::Meddle(conn, what) => self.meddle(ConnId(conn.into()), what),
             Act::Disconnect(conn) => self.disconnect(ConnId(conn.into())),
             Act::Pass(milliseconds) => self.pass(Duration::from_millis(milliseconds.into())),
+            Act::Day => self.pass(UNATTENDED),
             Act::Acknowledge(appends) => (0..appends).try_for_each(|_| self.acknowledge()),
             Act::Checkpoint if self.core.is_between_turns() && !self.stopped => {
                 self.take(Input::Checkpoint).map(drop)
             }
             Act::Checkpoint => Ok(()),
             Act::Die(death) => self.die(death),
+            Act::Fork(which, said) => self.fork(which, said),
+            Act::Insist => self.insist(),
             Act::Answer { which, how } => self.answer(which, how),
             ref act if self.submits(act) => self.submit(act),
             ref act => self.agent_acts(act),
@@ -178,19 +189,31 @@ impl Rig {
     /// One step of the core, with all that must hold of it.
     pub(super) fn take(&mut self, input: Input) -> Result<Taken, Broken> {
         let asking = match &input {
-            Input::Asked { token, .. } => Some(*token),
+            Input::Asked { token, .. } | Input::CallStarted { token, .. } => Some(*token),
             _ => None,
+        };
+        let goes = match &input {
+            Input::Disconnected { .. } => Goes::Client,
+            _ => Goes::Nobody,
         };
         let now = Moment {
             elapsed: self.now,
             at: "2026-01-01T00:00:00.000Z".into(),
         };
         let (since, before) = (self.log.len(), self.books.active);
+        let live = self.turns().0;
+        let (stopping, steers) = (self.model.stopping.is_some(), self.model.steers);
         let step = self.core.step(input, &now, &mut self.ids);
         self.record(&step)?;
         let taken = Taken::of(&step, since);
-        let records = self.log.get(since..).unwrap_or_default();
-        taken.keep(&mut self.model, (records, asking))?;
+        let around = Around {
+            records: self.log.get(since..).unwrap_or_default(),
+            asking,
+            now: self.now,
+            stopping,
+            steers,
+        };
+        taken.keep(&mut self.model, &around)?;
         if before.is_some() && self.books.active != before {
             ensure!(
                 self.model.waited.is_empty(),
@@ -200,6 +223,13 @@ impl Rig {
         self.requests_agree()?;
         self.opened_as_asked(since)?;
         self.closed(&taken)?;
+        let ended = live.is_some() && self.turns().0 != live;
+        self.let_go(&taken, if ended { Goes::Turn } else { goes })?;
+        let records = self.log.get(since..).unwrap_or_default();
+        self.model.rights_recorded(records)?;
+        if !self.log.is_empty() {
+            self.model.rights_agree(&self.core.standing)?;
+        }
         let never_ran = self.urgent(&step);
         self.hold(step)?;
         let (active, waiting) = self.turns();
@@ -225,11 +255,13 @@ impl Rig {
         );
         for frame in &step.append {
             let attests = matches!(frame.event, Event::Marker(Marker::Attest { .. }));
-            ensure!(
-                attests == self.attests,
-                "a run attests before all else, once a client (RESUME-5)"
-            );
-            self.attests = false;
+            if !matches!(frame.event, Event::Marker(Marker::Fork { .. })) {
+                ensure!(
+                    attests == self.attests,
+                    "a run attests before all else, once a client (RESUME-5)"
+                );
+                self.attests = false;
+            }
             if attests {
                 self.model.policy_of(frame);
             } else if !self.closings.is_empty() {
@@ -270,6 +302,7 @@ impl Rig {
             answered.eq(closing.iter()),
             "closes are answered at the end"
         );
+        ensure!(taken.stop, "a session that is closed is let go");
         self.model.controller = None;
         self.model.closed = true;
         Ok(())
@@ -394,7 +427,9 @@ impl Rig {
         result: Result<TurnReport, AgentError>,
     ) -> Result<(), Broken> {
         self.agent = Agent::Absent;
-        let goes_on = result.is_ok() && self.model.stopping.is_none() && self.model.steers > 0;
+        let well = result.is_ok() && self.model.stopping.is_none();
+        let goes_on = well && self.model.steers > 0;
+        let asks = well && !goes_on && self.model.asks_to_stop();
         self.model.agent_ended = Some(match result {
             Ok(_) => TurnOutcome::Completed,
             Err(_) => TurnOutcome::Failed,
@@ -413,6 +448,11 @@ impl Rig {
                 taken.started == [(before.ok_or("no turn")?, untaken)],
                 "the agent is given what it did not take: {:?}",
                 taken.started
+            );
+        } else if asks {
+            ensure!(
+                self.books.active == before && self.model.may_stop(),
+                "a client has its say before a turn ends well, if it wants one"
             );
         } else {
             ensure!(self.books.active != before, "a turn ends with its agent");

@@ -313,7 +313,6 @@ impl Rig {
             frame.turn == turn && matches!(frame.event, Event::TurnStarted { .. })
         };
         self.records(taken.since).iter().any(begins)
-            && taken.started.iter().any(|(of, _)| Some(*of) == turn)
     }
 
     /// Whether what was added to the turn is recorded under its own cause.
@@ -354,7 +353,7 @@ impl Rig {
 }
 
 impl Taken {
-    fn is_only_a_receipt(&self) -> bool {
+    pub(super) fn is_only_a_receipt(&self) -> bool {
         self.records == 0 && self.urgent.is_empty() && self.others == 1
     }
 }
