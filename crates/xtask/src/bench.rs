@@ -1,9 +1,11 @@
 //! `bench`: figures beside those of others, taken in the same run. Nothing here asserts.
 
+pub(crate) mod acp;
 mod build;
 mod client;
 pub(crate) mod log;
 pub(crate) mod open;
 mod sample;
 pub(crate) mod start;
+pub(crate) mod stream;
 pub(crate) mod waist;

@@ -2,9 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::acp::{self, Acp};
 use crate::bench::log::{self, Log};
 use crate::bench::open::{self, Open};
 use crate::bench::start::{self, Start};
+use crate::bench::stream;
 use crate::bench::waist::{self, Waist};
 use crate::error::Result;
 use crate::faults::{self, Faults};
@@ -82,6 +84,13 @@ enum Bench {
     /// An event on its way to a client, a thousand sessions in one process, and their memory
     #[command(after_help = "Example:\n  cargo xtask bench waist --sessions 100 --json")]
     Waist(Waist),
+    /// A stream of updates to an ACP client: updates a second and processor time, beside three SDKs
+    #[command(after_help = "Examples:\n  cargo xtask bench acp\n  \
+        cargo xtask bench acp --updates 20000 --bytes 32 --runs 9 --json")]
+    Acp(Acp),
+    /// The server that `bench acp` takes for the ceiling: it writes a line an update, no more
+    #[command(hide = true, after_help = "Example:\n  cargo xtask bench stream")]
+    Stream,
 }
 
 impl Cli {
@@ -104,6 +113,8 @@ impl Cli {
             Task::Bench(Bench::Open(options)) => open::run(&workspace, &options),
             Task::Bench(Bench::Log(options)) => log::run(&workspace, &options),
             Task::Bench(Bench::Waist(options)) => waist::run(&workspace, &options),
+            Task::Bench(Bench::Acp(options)) => acp::run(&workspace, &options),
+            Task::Bench(Bench::Stream) => stream::serve(),
         }
     }
 }

@@ -33,8 +33,16 @@ struct Installation<'a> {
     into: &'a Path,
 }
 
-/// What npm installs from, and the echo agent that must lie beside the installed SDK.
-const NODE_FILES: [&str; 3] = ["package.json", "package-lock.json", "echo/echo.mjs"];
+/// What npm installs from, and the agents that must lie beside the installed SDK.
+const NODE_FILES: [&str; 4] = [
+    "package.json",
+    "package-lock.json",
+    "echo/echo.mjs",
+    "stream/stream.mjs",
+];
+
+/// The packages of the agents on the Rust SDK.
+const RUST_PACKAGES: [&str; 2] = ["echo/rust-sdk", "stream/rust-sdk"];
 
 const PEERS: [Peer; 3] = [
     Peer {
@@ -55,6 +63,9 @@ const PEERS: [Peer; 3] = [
             "echo/rust-sdk/Cargo.toml",
             "echo/rust-sdk/Cargo.lock",
             "echo/rust-sdk/src/main.rs",
+            "stream/rust-sdk/Cargo.toml",
+            "stream/rust-sdk/Cargo.lock",
+            "stream/rust-sdk/src/main.rs",
         ],
         tool: None,
         install: rust,
@@ -95,6 +106,16 @@ impl Peers {
     /// The echo agent on the Rust SDK.
     pub(crate) fn rust_echo(&self) -> PathBuf {
         self.folder.join("rust/release/echo-rust-sdk")
+    }
+
+    /// The streaming agent on the TypeScript SDK, to be run by Node.
+    pub(crate) fn typescript_stream(&self) -> PathBuf {
+        self.folder.join("node/stream.mjs")
+    }
+
+    /// The streaming agent on the Rust SDK.
+    pub(crate) fn rust_stream(&self) -> PathBuf {
+        self.folder.join("rust/release/stream-rust-sdk")
     }
 
     fn install_one(&self, drives: &Path, peer: &Peer) -> Result<()> {
@@ -173,19 +194,21 @@ fn node(Installation { drives, into }: &Installation<'_>) -> Result<()> {
 }
 
 fn rust(Installation { drives, into }: &Installation<'_>) -> Result<()> {
-    process::run(
-        Command::new(cargo())
-            .args([
-                "build",
-                "--quiet",
-                "--release",
-                "--locked",
-                "--manifest-path",
-            ])
-            .arg(drives.join("echo/rust-sdk/Cargo.toml"))
-            .arg("--target-dir")
-            .arg(into),
-    )
+    RUST_PACKAGES.iter().try_for_each(|package| {
+        process::run(
+            Command::new(cargo())
+                .args([
+                    "build",
+                    "--quiet",
+                    "--release",
+                    "--locked",
+                    "--manifest-path",
+                ])
+                .arg(drives.join(package).join("Cargo.toml"))
+                .arg("--target-dir")
+                .arg(into),
+        )
+    })
 }
 
 #[cfg(test)]

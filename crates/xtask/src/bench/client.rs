@@ -30,6 +30,7 @@ pub(super) struct Client {
     stdout: BufReader<ChildStdout>,
     asked: u64,
     line: Vec<u8>,
+    kept: Option<Vec<u8>>,
     /// Ends the watch when dropped.
     _watched: SyncSender<()>,
 }
@@ -75,6 +76,7 @@ impl Client {
             stdout: BufReader::with_capacity(BUFFER, stdout),
             asked: 0,
             line: Vec::new(),
+            kept: None,
             _watched: watched,
         })
     }
@@ -114,6 +116,9 @@ impl Client {
             let head = self.line.get(..HEAD).unwrap_or(&self.line);
             if head.windows(8).any(|part| part == b"\"method\"") {
                 notifications += 1;
+                if let Some(kept) = &mut self.kept {
+                    kept.extend_from_slice(&self.line);
+                }
                 continue;
             }
             let elapsed = start.elapsed();
@@ -128,6 +133,28 @@ impl Client {
                 result,
             });
         }
+    }
+
+    /// Keeps the messages of calls from now on, to be looked at when the clock does not run.
+    pub(super) fn keep(&mut self, capacity: usize) {
+        self.kept = Some(Vec::with_capacity(capacity));
+    }
+
+    /// What was kept, a message a line.
+    pub(super) fn take_kept(&mut self) -> Vec<u8> {
+        self.kept.take().unwrap_or_default()
+    }
+
+    /// The processor time of the process itself, user and system, to the nanosecond; none where the
+    /// system does not tell (anything but Linux). Threads that have ended do not count.
+    pub(super) fn processor_time(&self) -> Option<Duration> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).ok()?;
+        let time = |thread: std::fs::DirEntry| {
+            let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+            Some(Duration::from_nanos(nanoseconds))
+        };
+        Some(threads.flatten().filter_map(time).sum())
     }
 
     /// The next line.
