@@ -80,10 +80,7 @@ impl Taken {
                 Effect::Denied(token, _) => taken.calls.push((*token, Told::Denied)),
                 Effect::RecordDone(token) => taken.done.push(*token),
                 Effect::Stop => taken.stop = true,
-                Effect::Deliver(_)
-                | Effect::Steered
-                | Effect::Settings
-                | Effect::StopCall(_) => {}
+                Effect::Deliver(_) | Effect::Steered | Effect::Settings | Effect::StopCall(_) => {}
             }
         }
         taken

@@ -73,9 +73,7 @@ impl Rig {
                 turn: None,
                 queued: Queued::Cancel,
             },
-            Meddling::Configure => Op::SessionConfigure {
-                mode: "auto".into(),
-            },
+            Meddling::Configure => Op::set_mode("auto"),
             Meddling::Clear => Op::SessionClear {},
             Meddling::Close => Op::SessionClose {},
         };
