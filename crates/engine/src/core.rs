@@ -102,7 +102,7 @@ impl Core {
         Self {
             session,
             cwd,
-            info,
+            info: offers::as_set(info, &standing.options),
             persistence,
             incarnation,
             standing,

@@ -2,12 +2,26 @@
 //! stopping of single calls, which need nothing but passing on.
 
 use sessiond_protocol::{
-    Accepted, AgentOption, ErrorCode, Event, Item, ItemId, OptionSetting, SessionChanged, Settings,
-    Standing, Stoppable, WireError,
+    Accepted, AgentInfo, AgentOption, ErrorCode, Event, Item, ItemId, OptionSetting,
+    SessionChanged, Settings, Standing, Stoppable, WireError,
 };
 
 use super::{Cause, Core, Effect, Stepping, Sync};
 use crate::agent::Emit;
+
+/// What the agent offers, with the values that were set before where it still takes them.
+pub(super) fn as_set(mut info: AgentInfo, settings: &[OptionSetting]) -> AgentInfo {
+    for setting in settings {
+        let option = info
+            .options
+            .iter_mut()
+            .find(|option| option.id == setting.id);
+        if let Some(option) = option.filter(|option| option.takes(&setting.value)) {
+            option.value.clone_from(&setting.value);
+        }
+    }
+    info
+}
 
 impl Core {
     /// What of the agent's offers is in force.

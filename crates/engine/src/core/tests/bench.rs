@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, Content, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, ModePolicy,
-    OnDisconnect, Op, Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind,
-    SessionId, SessionOpened, Settings, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome,
-    Verdict,
+    Accepted, AgentInfo, AgentOption, Content, Event, EventFrame, Finish, ForkPoint, Item, ItemId,
+    Marker, ModePolicy, OnDisconnect, Op, Outcome, PersistenceState, RequestBody, RequestFrame,
+    RequestId, RequestKind, SessionId, SessionOpened, Settings, Standing, Stop, ToolCall,
+    ToolStatus, TurnId, TurnOutcome, Verdict,
 };
 use uuid::Uuid;
 
@@ -108,6 +108,18 @@ impl Bench {
             answers,
             on_disconnect,
         });
+        bench
+    }
+
+    /// The process dies, and the agent of the next one has these options.
+    pub(super) fn offering(self, options: Vec<AgentOption>) -> Self {
+        let mut bench = self.killed();
+        let offers = AgentInfo { options, ..info() };
+        let standing = bench.core.standing.clone();
+        let fold = (PersistenceState::On, EPOCH + 1, standing);
+        let controller = bench.core.controller.take();
+        bench.core = Core::new(session(), "/w".into(), offers, fold);
+        bench.core.controller = controller;
         bench
     }
 

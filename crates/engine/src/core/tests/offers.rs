@@ -57,6 +57,10 @@ fn set(settings: &[(&str, OptionValue)]) -> Op {
     }
 }
 
+fn set_model(id: &str) -> Op {
+    set(&[("model", choice(id))])
+}
+
 #[test]
 fn options_are_set_all_together_or_not_at_all() {
     let on = OptionValue::Boolean(true);
@@ -109,10 +113,31 @@ fn a_mode_that_the_agent_does_not_have_keeps_its_options_as_they_are() {
 #[test]
 fn what_was_set_is_in_force_after_the_process_was_killed() {
     let mut bench = optioned();
-    bench.submit("s1", set(&[("model", choice("large"))]));
+    bench.submit("s1", set_model("large"));
     bench.submit("s2", Op::set_mode("auto"));
-    let before = bench.settings();
-    assert_eq!(bench.killed().settings(), before);
+    let (mode, options) = (
+        Some("auto".to_owned()),
+        [("fast", OptionValue::Boolean(false))],
+    );
+    let mut after = bench.killed();
+    let settings = after.settings();
+    assert_eq!(settings.mode, mode);
+    let set: Vec<_> = settings
+        .options
+        .iter()
+        .map(|s| (&*s.id, s.value.clone()))
+        .collect();
+    assert_eq!(set, [[("model", choice("large"))], options].concat());
+    // An agent that tells its options anew tells those that are in force.
+    assert_eq!(
+        after.submit("s1", set_model("large")),
+        ["receipt s1 invalid"]
+    );
+    let mut offering = after.offering(vec![option("model", choice("small"), &["small", "large"])]);
+    assert_eq!(
+        offering.submit("s1", set_model("large")),
+        ["receipt s1 done"]
+    );
 }
 
 #[test]
