@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sessiond_protocol::{
-    Exit, ItemId, Outcome, Permission, PermissionKind, RequestBody, RequestFrame, SessionId,
-    TerminalOp, ToolCall, ToolKind,
+    Exit, ItemId, NameValue, Outcome, Permission, PermissionKind, RequestBody, RequestFrame,
+    SessionId, TerminalOp, ToolCall, ToolKind,
 };
 use sessiond_wire::rpc::CallError;
 
@@ -54,6 +54,8 @@ enum Body<'a> {
         command: &'a str,
         args: &'a [String],
         cwd: &'a str,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        env: &'a [NameValue],
         output_byte_limit: u64,
     },
     Terminal {
@@ -164,6 +166,7 @@ fn terminal(op: &TerminalOp) -> Body<'_> {
             command,
             args,
             cwd,
+            env,
             output_limit,
         } => {
             let output_byte_limit = *output_limit;
@@ -171,6 +174,7 @@ fn terminal(op: &TerminalOp) -> Body<'_> {
                 command,
                 args,
                 cwd,
+                env,
                 output_byte_limit,
             };
         }

@@ -14,9 +14,9 @@ use std::{
 use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
-    AgentInfo, AgentOption, Command, Content, ErrorCode, HistoryItem, ItemId, Marker, Mode,
-    Outcome, PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, Stop,
-    ToolCall, Usage,
+    AgentInfo, AgentOption, Command, Content, ErrorCode, ForeignError, HistoryItem, ItemId, Marker,
+    Mode, Outcome, PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, Stop,
+    ToolCall, Usage, WireError,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -121,6 +121,12 @@ pub trait Agent: Send + 'static {
         prompt: Vec<Content>,
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError>;
+
+    /// Whether it can run no further turn, such as one whose process has ended: the next turn opens
+    /// it anew.
+    fn is_gone(&self) -> bool {
+        false
+    }
 }
 
 /// What an agent takes that the waist does not know (`extension`).
@@ -153,6 +159,8 @@ pub struct AgentError {
     pub code: ErrorCode,
     /// What happened, for the user.
     pub message: String,
+    /// The error as the agent's own protocol put it, for a client that speaks that protocol too.
+    pub foreign: Option<Box<ForeignError>>,
 }
 
 impl AgentError {
@@ -161,6 +169,7 @@ impl AgentError {
         Self {
             code: ErrorCode::AgentFailed,
             message: message.into(),
+            foreign: None,
         }
     }
 
@@ -169,6 +178,23 @@ impl AgentError {
         Self {
             code: ErrorCode::AgentUnavailable,
             message: message.into(),
+            foreign: None,
+        }
+    }
+
+    /// The same error with what the agent's own protocol said.
+    #[must_use]
+    pub fn with_foreign(mut self, foreign: ForeignError) -> Self {
+        self.foreign = Some(Box::new(foreign));
+        self
+    }
+}
+
+impl From<AgentError> for WireError {
+    fn from(error: AgentError) -> Self {
+        WireError {
+            foreign: error.foreign,
+            ..WireError::new(error.code, error.message)
         }
     }
 }
@@ -191,6 +217,8 @@ pub enum Emit {
     Text(String),
     /// More of what it thinks.
     Thought(String),
+    /// What it says or thinks next is another message.
+    MessageEnd,
     /// A tool call changed: the call, whole.
     CallChanged(ItemId, Box<ToolCall>),
     /// More output of a running tool call.
@@ -241,6 +269,13 @@ impl Updates {
     pub async fn send(&self, emit: Emit) -> Result<(), TurnOver> {
         let to_session = self.to_session.upgrade().ok_or(TurnOver)?;
         to_session.send(emit).await.map_err(|_| TurnOver)
+    }
+
+    /// Returns once the session is gone: what was made ready for it is of no use any more.
+    pub async fn gone(&self) {
+        if let Some(to_session) = self.to_session.upgrade() {
+            to_session.closed().await;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Cursor, DriftClass, DriftClasses, SessionId, TurnId};
 
@@ -94,6 +95,21 @@ pub struct WireError {
     /// JSON pointer into the offending frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
+    /// `agent_failed`, `agent_unavailable`: the error as the agent's own protocol put it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Box<ForeignError>>,
+}
+
+/// An error of an agent, as its own protocol put it (JSON-RPC).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForeignError {
+    /// The code.
+    pub code: i32,
+    /// The message.
+    pub message: String,
+    /// What else it said.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
 }
 
 impl WireError {
@@ -108,6 +124,7 @@ impl WireError {
             fields: DriftClasses::default(),
             gap: None,
             pointer: None,
+            foreign: None,
         }
     }
 

@@ -224,6 +224,8 @@ impl Event {
         };
         match self {
             _ if is_thought && state == PersistenceState::Lean => Persistence::Never,
+            // Each run of the agent tells them anew; a load writes nothing because of them.
+            Event::SessionChanged(changed) if changed.is_offer() => Persistence::Never,
             Event::ItemDelta { .. } | Event::Extension { .. } => Persistence::Never,
             Event::ItemStarted {
                 item: Item::ToolCall(_),
@@ -311,6 +313,18 @@ pub struct SessionChanged {
     /// The agent's slash commands, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<Vec<Command>>,
+}
+
+impl SessionChanged {
+    /// Whether nothing changed but what the agent says that one may choose from.
+    pub fn is_offer(&self) -> bool {
+        let offered = SessionChanged {
+            modes: self.modes.clone(),
+            commands: self.commands.clone(),
+            ..SessionChanged::default()
+        };
+        *self == offered && offered != SessionChanged::default()
+    }
 }
 
 /// Who chose a title.
@@ -475,5 +489,11 @@ pub enum Marker {
         name: String,
         /// The value.
         value: String,
+    },
+    /// The turn's model requests are made elsewhere, by a program that keeps its own context: what
+    /// the model is shown in it cannot be verified from this log (CTX-9).
+    ContextUnverifiable {
+        /// The agent's own id of the session, by which its records may be found.
+        native: String,
     },
 }

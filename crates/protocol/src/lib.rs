@@ -46,7 +46,7 @@ pub use attestation::{
     Attestation, Closed, ContextStart, Drift, DriftClass, DriftClasses, DriftField, FoundBy,
     Loaded, ResumePath, Surroundings,
 };
-pub use error::{ErrorCode, Gap, Holder, WireError};
+pub use error::{ErrorCode, ForeignError, Gap, Holder, WireError};
 pub use event::{
     Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
     TurnConfig, TurnEnded, TurnOutcome, Usage,

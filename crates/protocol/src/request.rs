@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Hook;
+use crate::{Hook, NameValue};
 
 /// The kinds of request. A client says at attach which it answers; the rest fall back (contract.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -216,6 +216,9 @@ pub enum TerminalOp {
         args: Vec<String>,
         /// Where, absolute.
         cwd: String,
+        /// Variables beside those that the client's commands have anyway.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        env: Vec<NameValue>,
         /// How many bytes of output the client keeps.
         output_limit: u64,
     },

@@ -234,7 +234,8 @@ impl Standing {
             Event::Marker(Marker::Native { name, value }) => {
                 self.native.insert(name.clone(), value.clone());
             }
-            Event::SessionClosed {}
+            Event::Marker(Marker::ContextUnverifiable { .. })
+            | Event::SessionClosed {}
             | Event::ItemDelta { .. }
             | Event::Usage(_)
             | Event::Notice { .. }

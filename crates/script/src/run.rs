@@ -48,6 +48,7 @@ pub(crate) async fn run(stage: &mut Stage<'_>, command: &str) -> Result<(), Turn
             command: "sh".to_owned(),
             args: vec!["-c".to_owned(), command.to_owned()],
             cwd: cwd.clone(),
+            env: Vec::new(),
             output_limit: Tail::KEPT as u64,
         };
         match call.ask(RequestBody::Terminal(create)).await? {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Answer, ClientFrame, Exit, ItemId, Outcome, Permission, PermissionKind, PermissionOption,
-    RequestBody, RequestFrame, RequestId, ServerFrame, TerminalOp, ToolCall, ToolContent, ToolKind,
-    TurnOutcome,
+    Answer, ClientFrame, Exit, ItemId, NameValue, Outcome, Permission, PermissionKind,
+    PermissionOption, RequestBody, RequestFrame, RequestId, ServerFrame, TerminalOp, ToolCall,
+    ToolContent, ToolKind, TurnOutcome,
 };
 
 use crate::events::{ended_item, started, tool};
@@ -244,11 +244,18 @@ async fn files_terminals_and_forms_go_to_the_client_and_its_answers_back() {
                 command: "sh".into(),
                 args: vec!["-c".into(), "ls".into()],
                 cwd: "/w".into(),
+                env: vec![NameValue {
+                    name: "A".into(),
+                    value: "1".into(),
+                }],
                 output_limit: 9,
             }),
             (
                 "terminal/create",
-                json!({"command": "sh", "args": ["-c", "ls"], "cwd": "/w", "outputByteLimit": 9}),
+                json!({
+                    "command": "sh", "args": ["-c", "ls"], "cwd": "/w",
+                    "env": [{"name": "A", "value": "1"}], "outputByteLimit": 9,
+                }),
             ),
             json!({"terminalId": "t1"}),
             Outcome::Terminal {

@@ -180,6 +180,7 @@ impl Actor {
             hold: Hold { _held: hold },
         };
         let idle = self.running.idle.take();
+        let idle = idle.filter(|agent| !agent.is_gone());
         let factory = self.parts.factory.clone();
         let opening = self.opening();
         let task = tokio::spawn(async move {

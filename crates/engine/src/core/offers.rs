@@ -69,6 +69,7 @@ impl Stepping<'_> {
             }
             Emit::Text(_)
             | Emit::Thought(_)
+            | Emit::MessageEnd
             | Emit::CallChanged(..)
             | Emit::CallOutput(..)
             | Emit::CallEnded(..)

@@ -152,6 +152,7 @@ impl Stepping<'_> {
         match emit {
             Emit::Text(text) => self.text(ItemKind::AgentMessage, &text),
             Emit::Thought(text) => self.text(ItemKind::Thought, &text),
+            Emit::MessageEnd => self.end_message(MessageEnd::Whole),
             Emit::CallChanged(item, call) => {
                 if self.is_open_call(item) {
                     self.record(Some(turn), Some(item), Event::ItemChanged { call });

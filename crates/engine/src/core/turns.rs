@@ -262,7 +262,7 @@ impl Stepping<'_> {
                 (TurnOutcome::Completed, Some(report.stop), usage, None)
             }
             Err(failure) => {
-                let error = WireError::new(failure.code, failure.message);
+                let error = WireError::from(failure);
                 (TurnOutcome::Failed, None, None, Some(error))
             }
         };

@@ -177,7 +177,7 @@ async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
         history: HistorySource::new(|| Ok(Vec::new())),
     };
     let info = creation.factory.prepare(&opening).await;
-    let info = info.map_err(|error| WireError::new(error.code, error.message))?;
+    let info = info.map_err(WireError::from)?;
     Ok(Ready {
         info,
         setup,

@@ -138,3 +138,28 @@ fn a_call_that_ended_is_not_changed_by_what_comes_late() {
         [""; 0]
     );
 }
+
+#[test]
+fn text_after_the_end_of_a_message_is_another_message() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.say("one");
+    let ended = bench.take(Input::Emitted(Emit::MessageEnd));
+    assert_eq!(ended, ["append written: item.ended", "event item.ended"]);
+    assert_eq!(
+        bench.say("two"),
+        ["event item.started", "event item.delta 0 two"]
+    );
+}
+
+/// RESUME-3: what an agent offers is told anew by each run and never stored, so that a load writes
+/// nothing because of it.
+#[test]
+fn commands_and_modes_that_an_agent_tells_are_shown_and_not_stored() {
+    let mut bench = Bench::attached();
+    for emit in [Emit::Commands(Vec::new()), Emit::Modes(Vec::new())] {
+        assert_eq!(bench.take(Input::Noted(emit)), ["event session.changed"]);
+    }
+    let options = bench.take(Input::Noted(Emit::Options(Vec::new())));
+    assert_eq!(options[0], "append written: session.changed");
+}
