@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::agents;
 use crate::bench::acp::{self, Acp};
 use crate::bench::log::{self, Log};
 use crate::bench::open::{self, Open};
@@ -41,6 +42,14 @@ enum Task {
     /// Drive `sessiond acp` by programs on the SDKs of others
     #[command(after_help = "Examples:\n  cargo xtask drives\n  cargo xtask drives acp_ts")]
     Drives {
+        /// Only those whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
+    },
+    /// Drive real agents on the scripted model server of conformance/ (installs 1.3 GB)
+    #[command(after_help = "Examples:\n  cargo xtask agents\n  \
+        cargo xtask agents claude")]
+    Agents {
         /// Only those whose name contains this
         #[arg(default_value = "")]
         filter: String,
@@ -106,6 +115,7 @@ impl Cli {
             Task::Tidy => tidy::run(workspace.root()),
             Task::Peers => Peers::at(&workspace.target()?).install(&workspace),
             Task::Drives { filter } => program::run_matching(&workspace, Kind::Drive, &filter),
+            Task::Agents { filter } => agents::run(&workspace, &filter),
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
             Task::Faults(options) => faults::run(&workspace, &options),
             Task::Schemas(options) => schemas::run(&workspace, &options),

@@ -1,8 +1,9 @@
 //! `cargo xtask`: the tasks of this workspace as one program.
 //!
 //! What it is: the gate that CI and a fresh clone run (`test`), its parts one by one (`tidy`,
-//! `peers`, `drives`, `examples`), the proofs of log and core (`faults`), and the meters (`bench`). What
-//! it is not: part of sessiond; nothing here is shipped, and no crate depends on it.
+//! `peers`, `drives`, `examples`), the proofs of log and core (`faults`), the drives of real agents
+//! (`agents`), and the meters (`bench`). What it is not: part of sessiond; nothing here is shipped,
+//! and no crate depends on it.
 //!
 //! # Invariants
 //!
@@ -17,6 +18,7 @@
 //! cargo xtask bench start --runs 40 --json
 //! ```
 
+mod agents;
 mod bench;
 mod cli;
 mod editors;

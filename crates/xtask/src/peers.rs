@@ -44,6 +44,17 @@ const NODE_FILES: [&str; 4] = [
 /// The packages of the agents on the Rust SDK.
 const RUST_PACKAGES: [&str; 2] = ["echo/rust-sdk", "stream/rust-sdk"];
 
+/// What npm installs the real agents from.
+const AGENT_FILES: [&str; 2] = ["agents/package.json", "agents/package-lock.json"];
+
+/// The real agents: more than a gigabyte, so only `cargo xtask agents` installs them.
+const AGENTS: Peer = Peer {
+    name: "agents",
+    inputs: &AGENT_FILES,
+    tool: Some(Tool::Node),
+    install: |installation| npm(installation, &AGENT_FILES),
+};
+
 const PEERS: [Peer; 3] = [
     Peer {
         name: "python",
@@ -55,7 +66,7 @@ const PEERS: [Peer; 3] = [
         name: "node",
         inputs: &NODE_FILES,
         tool: Some(Tool::Node),
-        install: node,
+        install: |installation| npm(installation, &NODE_FILES),
     },
     Peer {
         name: "rust",
@@ -91,6 +102,15 @@ impl Peers {
             self.install_one(&drives, peer)?;
         }
         Ok(())
+    }
+
+    /// Installs the real agents.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::install`].
+    pub(crate) fn install_agents(&self, workspace: &Workspace) -> Result<()> {
+        self.install_one(&workspace.root().join("drives"), &AGENTS)
     }
 
     /// Python with the SDK.
@@ -176,13 +196,13 @@ fn python(Installation { drives, into }: &Installation<'_>) -> Result<()> {
     )
 }
 
-fn node(Installation { drives, into }: &Installation<'_>) -> Result<()> {
-    for name in NODE_FILES {
+fn npm(Installation { drives, into }: &Installation<'_>, files: &[&str]) -> Result<()> {
+    for name in files {
         let flat = Path::new(name).file_name().unwrap_or_default();
         std::fs::copy(drives.join(name), into.join(flat))
             .map_err(Error::io(format!("copying {name}")))?;
     }
-    // acpx asks for Node 22 and runs on 20: npm's engine warnings are expected. No package here
+    // acpx and claude-agent-acp ask for Node 22 and run on 20: npm's engine warnings are expected. No package here
     // needs its install script, so none is run. `npm ci` would refuse the lock on a machine whose
     // optional platform packages are not the ones of the machine that wrote it; `install` takes
     // every locked version all the same.

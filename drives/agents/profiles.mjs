@@ -1,0 +1,123 @@
+// The real agents: how each is started and pointed at the scripted model server. What they were
+// found to do is in docs/agents.md.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const installed = join(process.env.SESSIOND_PEERS ?? "", "agents", "node_modules");
+const node = process.execPath;
+
+/** A dummy: the server looks at no key, and no real one is in the environment. */
+const KEY = "dummy";
+
+const claude = {
+  package: "@agentclientprotocol/claude-agent-acp",
+  command: [node, join(installed, "@agentclientprotocol/claude-agent-acp/dist/index.js")],
+  env: ({ url }) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: KEY,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  }),
+  // Its mode of today asks a classifier, not the person.
+  files: { ".claude/settings.json": { permissions: { defaultMode: "default" } } },
+  shell: "SHELL",
+};
+
+const codex = {
+  package: "@agentclientprotocol/codex-acp",
+  command: [node, join(installed, "@agentclientprotocol/codex-acp/dist/index.js")],
+  env: ({ url }) => ({
+    OPENAI_API_KEY: KEY,
+    NO_BROWSER: "1",
+    // Its mode of today lets a model review what leaves the sandbox; this one asks the person.
+    INITIAL_AGENT_MODE: "read-only",
+    MODEL_PROVIDER: "scripted",
+    CODEX_CONFIG: JSON.stringify({
+      model: "scripted",
+      model_provider: "scripted",
+      model_providers: {
+        scripted: {
+          name: "scripted",
+          base_url: `${url}/v1`,
+          wire_api: "responses",
+          env_key: "OPENAI_API_KEY",
+        },
+      },
+    }),
+  }),
+  // Only what asks to leave the sandbox is asked about.
+  shell: "SUDO",
+};
+
+const gemini = {
+  package: "@google/gemini-cli",
+  // Without a model named it first asks one to choose, and wants JSON for an answer.
+  command: [node, join(installed, "@google/gemini-cli/bundle/gemini.js"), "--acp",
+    "--model", "gemini-2.5-flash"],
+  env: ({ url }) => ({
+    GOOGLE_GEMINI_BASE_URL: url,
+    GEMINI_API_KEY: KEY,
+    // Otherwise it starts itself once more, and a killed one goes on answering.
+    GEMINI_CLI_NO_RELAUNCH: "true",
+  }),
+  files: { ".gemini/settings.json": { privacy: { usageStatisticsEnabled: false } } },
+  shell: "SHELL",
+  // Alone it cannot come back: a load within the minute in which the session began empties it.
+  loads: "not within a minute",
+};
+
+const opencode = {
+  package: "opencode-ai",
+  // Its own launcher starts this binary, after looking for the one of the platform.
+  command: [join(installed, `opencode-${process.platform}-${process.arch}`, "bin/opencode"), "acp"],
+  env: ({ url }) => ({
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      autoupdate: false,
+      share: "disabled",
+      model: "scripted/scripted",
+      small_model: "scripted/scripted",
+      enabled_providers: ["scripted"],
+      permission: { bash: "ask", edit: "ask" },
+      provider: {
+        scripted: {
+          npm: "@ai-sdk/openai-compatible",
+          name: "scripted",
+          options: { baseURL: `${url}/v1`, apiKey: KEY },
+          models: { scripted: { name: "scripted", tool_call: true } },
+        },
+      },
+    }),
+  }),
+  shell: "SHELL",
+};
+
+const profiles = { claude, codex, gemini, opencode };
+
+/** The agents whose name contains `filter`. */
+export const matching = (filter) =>
+  Object.entries(profiles)
+    .filter(([name]) => name.includes(filter))
+    .map(([name, profile]) => ({ name, ...profile }));
+
+/** A corner for one run: a home with the agent's settings, and an empty folder to work in. */
+export function corner(folder, { files = {} }) {
+  const place = Object.fromEntries(["home", "work", "tmp"].map((part) => [part, join(folder, part)]));
+  for (const path of Object.values(place)) mkdirSync(path, { recursive: true });
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(place.home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify(content));
+  }
+  return place;
+}
+
+/** The whole environment of an agent: nothing of the person's, and a mark to find it by. */
+export const environment = (profile, { home, tmp }, url, mark) => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  TMPDIR: tmp,
+  LANG: "C.UTF-8",
+  TERM: "dumb",
+  SESSIOND_DRIVE: mark,
+  ...profile.env({ url }),
+});
