@@ -37,6 +37,7 @@ pub(crate) use step::{Cause, ConnId, Effect, Input, Mint, Moment, Step, Sync, To
 use asks::Ask;
 use clients::Controller;
 use close::Closing;
+pub(crate) use keys::Digests;
 use turns::ActiveTurn;
 
 /// How long an agent may take to stop by itself before it is dropped. A client that closes its
@@ -75,6 +76,8 @@ pub(crate) struct Core {
     /// Waiting turns that an interrupt has ended; they go when the active one has gone.
     doomed: Vec<TurnId>,
     asks: HashMap<RequestId, Ask>,
+    /// The store's keys for digests of input; none before an idempotency key needs them.
+    digests: Option<Digests>,
     closing: Closing,
     /// Whether this run has recorded anything.
     touched: bool,
@@ -113,6 +116,7 @@ impl Core {
             turn: None,
             doomed: Vec::new(),
             asks: HashMap::new(),
+            digests: None,
             closing: Closing::Open,
             touched: false,
         }

@@ -133,10 +133,14 @@ impl Store {
             damage: scan.damage.len() as u64,
         };
         export.line(&title, b"")?;
-        let mut keys: Vec<_> = survey.blobs.values().map(|b| b.key.as_str()).collect();
+        let blobs = survey.blobs.values().map(|blob| blob.key.clone());
+        let mut keys: Vec<String> = blobs.collect();
+        let read =
+            |part: &Piece| read_segment(self.fs(), &home, (part.name, part.form), part.bytes);
+        keys.extend(self.keys_named(&mut survey.parts.iter().map(read))?);
         keys.sort_unstable();
         keys.dedup();
-        for id in keys {
+        for id in &keys {
             if let Some(text) = self.keys().text_of(id)? {
                 export.part(format!("keys/{id}"), text.as_bytes())?;
             }
@@ -156,5 +160,27 @@ impl Store {
         let end = export.parts;
         export.line(&End { end }, b"")?;
         Ok(export.bytes)
+    }
+
+    /// The keys whose ids these segments name: digests in records are made with them (LOG-8).
+    fn keys_named(
+        &self,
+        segments: &mut dyn Iterator<Item = Result<Vec<u8>, LogError>>,
+    ) -> Result<Vec<String>, LogError> {
+        let mut unnamed = self.key_ids()?;
+        let mut named = Vec::new();
+        while !unnamed.is_empty()
+            && let Some(segment) = segments.next()
+        {
+            let segment = segment?;
+            let is_named = |id: &String| {
+                let mut windows = segment.windows(id.len());
+                windows.any(|window| window == id.as_bytes())
+            };
+            let (found, left) = unnamed.into_iter().partition(is_named);
+            named.extend::<Vec<String>>(found);
+            unnamed = left;
+        }
+        Ok(named)
     }
 }

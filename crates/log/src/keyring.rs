@@ -1,4 +1,4 @@
-//! The keys of a store, under which blobs get their names.
+//! The keys of a store, under which blobs get their names and digests are made.
 //!
 //! `keys/blob-<id>` holds a key as 64 hexadecimal digits and is kept for ever, `keys/blob-current`
 //! the id of the one in use. Two processes that both begin a store may each make a key: one
@@ -15,7 +15,7 @@ use crate::error::{Doing, LogError, found};
 use crate::fs::{Fs, Replace, replace};
 use crate::layout::KEYS;
 
-type Key = [u8; blake3::KEY_LEN];
+pub(crate) type Key = [u8; blake3::KEY_LEN];
 
 /// A key file is 65 bytes, an id 17: longer files are none of ours.
 const LONGEST: u64 = 128;

@@ -56,6 +56,28 @@ fn an_exported_session_reads_the_same_in_another_store_and_goes_on_there() {
     }
 }
 
+/// LOG-8: a digest in a record can be compared where the session comes to; keys that it does not
+/// name stay where they are.
+#[test]
+fn the_keys_of_digests_go_along_and_no_others() {
+    let backend = Backend::memory(MemoryFs::new());
+    let store = backend.store();
+    let key = store.digest_key().unwrap();
+    let digest = format!("blake3-keyed-1.{}.{}", key.id(), key.digest(b"content"));
+    run(&store, &[&["a", &digest]]).unwrap();
+    let there = Backend::memory(MemoryFs::new()).store();
+    import(&there, &export(&store), None).unwrap();
+    assert_eq!(there.digest_key_of(key.id()).unwrap(), Some(key));
+
+    let backend = Backend::memory(MemoryFs::new());
+    let store = backend.store();
+    let unused = store.digest_key().unwrap();
+    run(&store, &[&["a"]]).unwrap();
+    let there = Backend::memory(MemoryFs::new()).store();
+    import(&there, &export(&store), None).unwrap();
+    assert_eq!(there.digest_key_of(unused.id()).unwrap(), None);
+}
+
 #[test]
 fn an_import_under_a_new_id_is_a_log_of_its_own() {
     for backend in backends() {

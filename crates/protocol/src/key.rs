@@ -57,7 +57,8 @@ impl fmt::Display for IdempotencyKey {
 pub struct Keyed {
     /// The key.
     pub key: IdempotencyKey,
-    /// Digest of the input.
+    /// Digest of the input: `blake3-keyed-1.<id of the store's key>.<32 hexadecimal digits>`. Digits
+    /// alone are of a plain BLAKE3, as programs before that wrote it.
     pub content: String,
 }
 

@@ -32,6 +32,7 @@ mod portable;
 mod progress;
 mod rename;
 mod resume;
+mod resume_restores;
 mod retention;
 mod schema;
 mod sessions;

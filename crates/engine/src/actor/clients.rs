@@ -10,7 +10,7 @@ use sessiond_protocol::{
 use super::{Actor, Attach, Command, being_closed, not_open, refusal};
 use crate::{
     audit::{Action, Decision},
-    core::{Cause, ConnId, Input},
+    core::{Cause, ConnId, Digests, Input},
     drift::Arrival,
     outlet::Outlet,
     past::Past,
@@ -39,6 +39,7 @@ impl Actor {
             }
             Command::Submit { outlet, id, op } => {
                 if self.is_attached(outlet.conn) {
+                    self.prepare(&op).await;
                     let cause = Cause {
                         conn: outlet.conn,
                         id,
@@ -103,6 +104,29 @@ impl Actor {
 
     fn is_attached(&self, conn: ConnId) -> bool {
         self.clients.contains_key(&conn) || self.viewers.contains_key(&conn)
+    }
+
+    /// Reads what the core needs for an operation: the keys for the digest that stands for input.
+    async fn prepare(&mut self, op: &Op) {
+        let keyed = |op: &Op| match op {
+            Op::TurnStart {
+                idempotency_key, ..
+            } => idempotency_key.is_some(),
+            _ => false,
+        };
+        let Some(ids) = self.core.digest_keys_wanted().filter(|_| keyed(op)) else {
+            return;
+        };
+        let store = self.parts.store.clone();
+        let read = tokio::task::spawn_blocking(move || Digests::read(&store, &ids));
+        match read.await {
+            Ok(Ok(digests)) => self.core.learn(digests),
+            // The core refuses what it has no key for.
+            Ok(Err(error)) => {
+                tracing::warn!(code = error.code(), "the store's keys are unreadable")
+            }
+            Err(error) => tracing::error!(%error, "reading the store's keys broke down"),
+        }
     }
 
     fn forget(&mut self, conn: ConnId) {

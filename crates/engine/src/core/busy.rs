@@ -5,7 +5,7 @@ use sessiond_protocol::{
     Marker, Place, Queued, SubmissionId, TurnId, WireError, limits,
 };
 
-use super::{Cause, Effect, Stepping, Token, closed, keys::keyed, stream::MessageEnd};
+use super::{Cause, Effect, Stepping, Token, closed, stream::MessageEnd};
 
 /// Input that was found good.
 struct Wanted {
@@ -21,9 +21,8 @@ impl Stepping<'_> {
         input: Vec<Content>,
         (if_busy, key): (IfBusy, Option<IdempotencyKey>),
     ) {
-        let keyed = key.map(|key| keyed(key, &input));
-        if let Some(keyed) = &keyed
-            && let Some(known) = self.known(keyed)
+        if let Some(key) = &key
+            && let Some(known) = self.known(key, &input)
         {
             return match known {
                 Ok(turn) => self.accept(&cause, Accepted::Turn { turn }),
@@ -33,6 +32,10 @@ impl Stepping<'_> {
         if let Some(error) = self.unfit(&input) {
             return self.reject(&cause, error);
         }
+        let keyed = match key.map(|key| self.keyed(key, &input)).transpose() {
+            Ok(keyed) => keyed,
+            Err(error) => return self.reject(&cause, error),
+        };
         let wanted = Wanted {
             cause,
             input,

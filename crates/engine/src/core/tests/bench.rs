@@ -10,10 +10,10 @@ use sessiond_protocol::{
 };
 use uuid::Uuid;
 
-use super::fixture::{Counter, header, info, session};
+use super::fixture::{Counter, digests, header, info, session};
 use crate::{
     agent::{AgentError, Emit, TurnReport},
-    core::{Cause, ConnId, Core, Effect, Input, Moment, Step, Sync, Token, Urgent},
+    core::{Cause, ConnId, Core, Digests, Effect, Input, Moment, Step, Sync, Token, Urgent},
 };
 
 /// The controlling client.
@@ -71,12 +71,13 @@ impl Bench {
 
     fn standing(standing: Standing, log: Vec<EventFrame>, ids: Counter) -> Self {
         let session = log.first().map_or_else(session, |frame| frame.session);
-        let core = Core::new(
+        let mut core = Core::new(
             session,
             "/w".into(),
             info(),
             (PersistenceState::On, EPOCH, standing),
         );
+        core.learn(digests());
         Self {
             core,
             ids,
@@ -121,6 +122,17 @@ impl Bench {
         bench.core = Core::new(session(), "/w".into(), offers, fold);
         bench.core.controller = controller;
         bench
+    }
+
+    /// The same, where the log was written by another program.
+    pub(super) fn killed_and_rewritten(mut self, change: impl FnMut(&mut EventFrame)) -> Self {
+        self.log.iter_mut().for_each(change);
+        self.killed()
+    }
+
+    /// Makes and compares digests with other keys from now on.
+    pub(super) fn learn(&mut self, digests: Digests) {
+        self.core.learn(digests);
     }
 
     /// The same, of which only the newest checkpoint and what follows is read.

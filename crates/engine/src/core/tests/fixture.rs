@@ -1,12 +1,23 @@
 //! A session for the core: its id, its agent, its header, and ids that count.
 
+use std::sync::LazyLock;
+
+use sessiond_log::Store;
 use sessiond_protocol::{
     AgentId, AgentInfo, ItemId, Mode, ModePolicy, RequestId, SessionId, SessionOpened, Start,
     TurnId, Workspace,
 };
 use uuid::Uuid;
 
-use crate::core::Mint;
+use crate::core::{Digests, Mint};
+
+/// The keys of a store for digests.
+static DIGESTS: LazyLock<Digests> =
+    LazyLock::new(|| Digests::read(&Store::in_memory(), &[]).unwrap());
+
+pub(super) fn digests() -> Digests {
+    DIGESTS.clone()
+}
 
 /// Mints ids in order.
 pub(super) struct Counter(pub(super) u128);

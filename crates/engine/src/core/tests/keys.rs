@@ -1,12 +1,18 @@
 //! Idempotency keys: once is once, also after a crash.
 
-use sessiond_protocol::{IfBusy, Stop, limits};
+use std::{path::Path, sync::Arc};
+
+use sessiond_log::{
+    Store,
+    fs::{Fs, MemoryFs},
+};
+use sessiond_protocol::{Event, EventFrame, IfBusy, Marker, Stop, limits};
 
 use super::{
     bench::Bench,
     ops::{keyed, start, steer},
 };
-use crate::core::Input;
+use crate::core::{Digests, Input};
 
 /// A prompt under a key for each way it can be accepted: begun, queued, steered, replacing.
 const WAYS: [(&str, IfBusy); 4] = [
@@ -131,4 +137,85 @@ fn the_order_of_members_is_no_part_of_the_content() {
         ),
         ["receipt s2 turn"]
     );
+}
+
+/// What an event keeps of input with its key.
+fn kept(frame: &mut EventFrame) -> Option<&mut String> {
+    match &mut frame.event {
+        Event::TurnQueued { keyed, .. } | Event::TurnStarted { keyed, .. } => {
+            keyed.as_mut().map(|keyed| &mut keyed.content)
+        }
+        Event::Marker(Marker::Key { keyed }) => Some(&mut keyed.content),
+        _ => None,
+    }
+}
+
+/// What programs kept of a text before digests were keyed.
+fn plain(text: &str) -> String {
+    let canonical = format!(r#"[{{"text":"{text}","type":"text"}}]"#);
+    let hex = blake3::hash(canonical.as_bytes()).to_hex();
+    hex.chars().take(32).collect()
+}
+
+/// LOG-8: who has the log and not the store's keys cannot try out what the input was.
+#[test]
+fn what_is_kept_of_input_is_keyed_and_names_how_and_by_which_key() {
+    let digests: Vec<String> = used()
+        .log()
+        .iter()
+        .filter_map(|frame| kept(&mut frame.clone()).cloned())
+        .collect();
+    assert_eq!(digests.len(), WAYS.len());
+    for (digest, (text, _)) in digests.iter().zip(WAYS) {
+        let parts: Vec<&str> = digest.split('.').collect();
+        let [algorithm, key, digits] = parts.as_slice() else {
+            panic!("{digest}")
+        };
+        assert_eq!(
+            (*algorithm, key.len(), digits.len()),
+            ("blake3-keyed-1", 16, 32)
+        );
+        assert_ne!(*digits, plain(text));
+    }
+}
+
+/// LOG-8, RESUME-4: logs of before are read as they are.
+#[test]
+fn a_plain_digest_of_an_older_program_is_understood() {
+    let mut texts = WAYS.iter().map(|(text, _)| *text);
+    let bench = used();
+    let first = bench.receipts().to_vec();
+    let mut bench = bench.killed_and_rewritten(|frame| {
+        if let Some(content) = kept(frame) {
+            *content = plain(texts.next().unwrap());
+        }
+    });
+    repeats_and_refuses(&mut bench, &first);
+}
+
+/// LOG-8, TASK-5: where the digest cannot be compared any more nothing is done a second time.
+#[test]
+fn a_digest_outlives_the_change_of_the_stores_key_and_without_its_key_nothing_runs_again() {
+    let fs: Arc<dyn Fs> = Arc::new(MemoryFs::new());
+    let store = || Store::open(Arc::clone(&fs), Path::new(":memory:")).unwrap();
+    let mut bench = Bench::attached();
+    bench.learn(Digests::read(&store(), &[]).unwrap());
+    bench.submit("k", keyed("k", "go", IfBusy::Reject));
+    bench.done(Stop::EndTurn);
+    let old = store().digest_key().unwrap().id().to_owned();
+    fs.remove(Path::new("keys/blob-current")).unwrap();
+    let mut bench = bench.killed();
+    bench.learn(Digests::read(&store(), &[old]).unwrap());
+    let again = bench.submit("k", keyed("k", "go", IfBusy::Reject));
+    assert_eq!(again, ["receipt k turn"]);
+    bench.submit("l", keyed("l", "go", IfBusy::Reject));
+    bench.done(Stop::EndTurn);
+    let mut bench = bench.killed();
+    bench.learn(Digests::read(&Store::in_memory(), &[]).unwrap());
+    for key in ["k", "l"] {
+        let log = bench.log().len();
+        let refused = bench.submit(key, keyed(key, "go", IfBusy::Reject));
+        assert!(refused[0].starts_with(&format!("receipt {key} key_reused")));
+        assert_eq!((refused.len(), bench.log().len()), (1, log));
+    }
 }

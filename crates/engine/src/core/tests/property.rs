@@ -44,6 +44,7 @@ fn interleaving(persistence: PersistenceState, acts: &[Act]) -> Result<(), Broke
     let mut rig = Rig::new(persistence)?;
     for (at, act) in acts.iter().enumerate() {
         rig.act(act)
+            .and_then(|()| rig.steers_agree())
             .map_err(|broken| format!("{broken} (act {at}: {act:?})"))?;
     }
     rig.finish()

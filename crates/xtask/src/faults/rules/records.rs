@@ -4,7 +4,7 @@ use super::{ASKS, BUSY, CLOSINGS, CORE, FOLD, KEYS, STREAM, TURNS, broken};
 use crate::faults::mutations::Mutation;
 
 /// All of them.
-pub(super) const MUTATIONS: [Mutation; 38] = [
+pub(super) const MUTATIONS: [Mutation; 39] = [
     // Closed once
     broken(
         "open-calls-stay",
@@ -189,16 +189,24 @@ pub(super) const MUTATIONS: [Mutation; 38] = [
         "key-is-not-looked-up",
         [
             BUSY,
-            "let Some(known) = self.known(keyed)",
-            "let Some(known) = self.known(keyed).filter(|_| false)",
+            "let Some(known) = self.known(key, &input)",
+            "let Some(known) = self.known(key, &input).filter(|_| false)",
         ],
     ),
     broken(
         "key-with-other-content",
         [
             KEYS,
-            "if first.keyed.content == keyed.content {",
-            "if true {",
+            "Some(true) => return Some(Ok(first.turn)),",
+            "Some(_) => return Some(Ok(first.turn)),",
+        ],
+    ),
+    broken(
+        "digest-of-input-is-plain",
+        [
+            KEYS,
+            "        format!(\"{ALGORITHM}.{id}.{digest}\")\n",
+            "        let _ = (id, digest);\n        self::digest(&input)\n",
         ],
     ),
     broken(

@@ -119,6 +119,10 @@ pub(super) enum Act {
     CallsEnded,
     Done,
     Failed,
+    /// The agent asks for one of a few things, and the client allows it for good.
+    Allow(u8),
+    /// A call from its beginning to its end, with what the client has to say to that.
+    Review(u8),
     /// The agent stops again and again, and each time the client makes it go on.
     Insist,
     Attach {
@@ -126,6 +130,11 @@ pub(super) enum Act {
         on_disconnect: OnDisconnect,
         answers: u8,
         place: Place,
+    },
+    /// Another client takes the place of the one that controls the session.
+    Swap {
+        on_disconnect: OnDisconnect,
+        answers: u8,
     },
     /// A client looks on.
     View {
@@ -222,15 +231,12 @@ fn of_the_agent() -> impl Strategy<Value = Act> {
         5 => Just(Act::Done),
         2 => Just(Act::Failed),
         1 => Just(Act::Insist),
+        2 => (0..3u8).prop_map(Act::Allow),
+        2 => (0..4u8).prop_map(Act::Review),
     ]
 }
 
 fn of_the_world() -> impl Strategy<Value = Act> {
-    let on_disconnect = prop_oneof![
-        Just(OnDisconnect::Cancel),
-        Just(OnDisconnect::Finish),
-        Just(OnDisconnect::Detach),
-    ];
     let death = prop_oneof![
         any::<u8>().prop_map(Death::Kill),
         any::<u8>().prop_map(Death::Power),
@@ -251,7 +257,9 @@ fn of_the_world() -> impl Strategy<Value = Act> {
     ];
     let said = prop_oneof![Just(Said::Yes), Just(Said::No)];
     prop_oneof![
-        6 => (0..3u8, on_disconnect, 0..5u8, place()).prop_map(
+        2 => (on_disconnect(), 0..5u8)
+            .prop_map(|(on_disconnect, answers)| Act::Swap { on_disconnect, answers }),
+        6 => (0..3u8, on_disconnect(), 0..5u8, place()).prop_map(
             |(conn, on_disconnect, answers, place)| Act::Attach {
                 conn,
                 on_disconnect,
@@ -268,6 +276,14 @@ fn of_the_world() -> impl Strategy<Value = Act> {
         1 => Just(Act::Checkpoint),
         2 => death.prop_map(Act::Die),
         1 => (any::<u8>(), said).prop_map(|(which, said)| Act::Fork(which, said)),
+    ]
+}
+
+fn on_disconnect() -> impl Strategy<Value = OnDisconnect> {
+    prop_oneof![
+        Just(OnDisconnect::Cancel),
+        Just(OnDisconnect::Finish),
+        Just(OnDisconnect::Detach),
     ]
 }
 

@@ -350,6 +350,57 @@ impl Rig {
         Ok(())
     }
 
+    /// The agent asks, and the client allows it for good.
+    pub(super) fn allow(&mut self, what: u8) -> Result<(), Broken> {
+        self.acknowledge_all()?;
+        let asked = self.model.asks.len();
+        self.agent_acts(&Act::Ask {
+            call: None,
+            question: Question::Permission(what),
+        })?;
+        self.acknowledge_all()?;
+        if self.model.asks.len() == asked {
+            return Ok(());
+        }
+        let always = PermissionKind::ALL
+            .iter()
+            .position(|kind| *kind == PermissionKind::AllowAlways);
+        let always = always.ok_or("no such option")?;
+        self.answer(0, How::Right(u8::try_from(always)?))
+    }
+
+    /// The agent calls something, and the client has its say after that.
+    pub(super) fn review(&mut self, word: u8) -> Result<(), Broken> {
+        self.acknowledge_all()?;
+        if self.agent != Agent::Running || self.is_stopped() {
+            return Ok(());
+        }
+        self.start_call()?;
+        self.acknowledge_all()?;
+        if self.model.is_hooked() {
+            self.answer(0, How::Right(0))?;
+            self.acknowledge_all()?;
+        }
+        let Some(item) = self.calls.last().copied() else {
+            return Ok(());
+        };
+        self.end_call(item)?;
+        self.acknowledge_all()?;
+        self.answer(0, How::Right(word))
+    }
+
+    /// What was added to the active turn is what the agent can still take.
+    pub(super) fn steers_agree(&self) -> Result<(), Broken> {
+        let turn = self.core.turn.as_ref();
+        let waiting = turn.map_or(0, |turn| turn.steers.len());
+        ensure!(
+            waiting == self.model.steers || turn.is_none(),
+            "{waiting} inputs wait for the agent, not {}",
+            self.model.steers
+        );
+        Ok(())
+    }
+
     /// The agent stops, and each time a hook makes it go on, as often as that goes.
     pub(super) fn insist(&mut self) -> Result<(), Broken> {
         for _ in 0..2 * (limits::CONTINUATIONS + 2) {

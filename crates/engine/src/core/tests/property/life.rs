@@ -19,7 +19,7 @@ use super::{
 };
 use crate::core::{
     ConnId, Core, INTERRUPT_GRACE, Input, REAP_LIMIT, Urgent,
-    tests::fixture::{info, session},
+    tests::fixture::{digests, info, session},
 };
 use crate::drift::Arrival;
 
@@ -327,6 +327,7 @@ impl Rig {
         self.incarnation += 1;
         let stands = (self.persistence, self.incarnation, standing);
         self.core = Core::new(session(), "/w".into(), info(), stands);
+        self.core.learn(digests());
         self.deaths.push(self.log.len());
         self.books = Books::new(View::Log);
         for (records, frame) in self.log.iter().enumerate() {
@@ -341,6 +342,7 @@ impl Rig {
         self.attests = false;
         self.fresh = true;
         self.model.reborn(&self.log, self.parent.as_ref());
+        self.keys_agree()?;
         (self.written, self.synced) = (self.log.len(), self.log.len());
         self.held.clear();
         self.receipts.clear();

@@ -22,7 +22,7 @@ use crate::{
     agent::{AgentError, Emit, TurnReport},
     core::{
         Cause, ConnId, Core, Effect, Input, Moment, Step, Sync, Token, Urgent,
-        tests::fixture::{Counter, header, info, session},
+        tests::fixture::{Counter, digests, header, info, session},
     },
 };
 
@@ -118,6 +118,7 @@ impl Rig {
             parent: None,
             forks: 0,
         };
+        rig.core.learn(digests());
         let cause = Cause {
             conn: SOMEBODY,
             id: rig.submission()?,
@@ -149,6 +150,12 @@ impl Rig {
             Act::Die(death) => self.die(death),
             Act::Fork(which, said) => self.fork(which, said),
             Act::Insist => self.insist(),
+            Act::Allow(what) => self.allow(what),
+            Act::Review(word) => self.review(word),
+            Act::Swap {
+                on_disconnect,
+                answers,
+            } => self.swap(on_disconnect, answers),
             Act::Answer { which, how } => self.answer(which, how),
             ref act if self.submits(act) => self.submit(act),
             ref act => self.agent_acts(act),

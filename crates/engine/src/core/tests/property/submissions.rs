@@ -327,6 +327,22 @@ impl Rig {
         self.records(taken.since).iter().any(says)
     }
 
+    /// A process knows the keys of its session and no others (RESUME-4, RESUME-18).
+    pub(super) fn keys_agree(&self) -> Result<(), Broken> {
+        let known = &self.core.standing.keys;
+        let known = known
+            .iter()
+            .map(|known| (known.keyed.key.to_string(), known.turn));
+        let model = self.model.keys.iter();
+        let expected = model.map(|known| (format!("k{}", known.key), known.turn));
+        let (known, expected): (Vec<_>, Vec<_>) = (known.collect(), expected.collect());
+        ensure!(
+            known == expected,
+            "{known:?} are the keys, not {expected:?}"
+        );
+        Ok(())
+    }
+
     /// The key stands in a record of the step, so that it is kept where the turn is.
     fn keep_key(
         &mut self,
@@ -341,6 +357,14 @@ impl Rig {
         };
         let record = self.records(taken.since).iter().find(holds);
         let record = record.ok_or("a key is in no record")?;
+        let content = serde_json::to_value(&record.event)?["keyed"]["content"].clone();
+        let algorithm = content
+            .as_str()
+            .and_then(|content| content.split('.').next());
+        ensure!(
+            algorithm == Some("blake3-keyed-1"),
+            "what is kept of input is keyed (LOG-8)"
+        );
         let cursor = record.cursor.unwrap_or_default().0;
         self.model.keys.push(Key {
             key,

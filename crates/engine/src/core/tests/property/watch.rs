@@ -1,8 +1,8 @@
 //! Clients that look on, and a turn that its client has left to itself.
 
 use sessiond_protocol::{
-    Content, ErrorCode, Event, IfBusy, Item, Marker, Op, Outcome, Queued, RequestBody, RequestKind,
-    Stream, Verdict,
+    Content, ErrorCode, Event, IfBusy, Item, Marker, OnDisconnect, Op, Outcome, Queued,
+    RequestBody, RequestKind, Stream, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -56,6 +56,16 @@ impl Rig {
         let taken = self.take(Input::Viewed { conn })?;
         ensure!(taken.is_nothing(), "who looks on changes nothing");
         Ok(())
+    }
+
+    /// Another client controls the session instead of the one that did.
+    pub(super) fn swap(&mut self, on_disconnect: OnDisconnect, answers: u8) -> Result<(), Broken> {
+        let Some(conn) = self.client else {
+            return Ok(());
+        };
+        self.disconnect(conn)?;
+        let next = ConnId((conn.0 + 1) % 3);
+        self.attach(next, (on_disconnect, answers), Place::Same)
     }
 
     /// Who only looks on submits something, which changes nothing.
