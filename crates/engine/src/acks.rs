@@ -90,23 +90,41 @@ impl Acks {
 
     /// Whether nothing durable of the session may be sent before the client acknowledges more.
     pub(crate) fn is_full(&self, session: SessionId) -> bool {
-        self.is_wanted()
-            && self.lock().get(&session).is_some_and(|window| {
-                window.sent.0.saturating_sub(window.acked.0) >= limits::ACK_WINDOW
-            })
+        self.is_wanted() && self.unacknowledged(session) >= limits::ACK_WINDOW
     }
 
     /// Waits until something may be sent.
     pub(crate) async fn room(&self, session: SessionId) {
+        self.below(session, limits::ACK_WINDOW).await;
+    }
+
+    /// Waits until half a window may be sent: what a client lacks is read from the log, and not
+    /// for each event anew.
+    pub(crate) async fn half(&self, session: SessionId) {
+        self.below(session, limits::ACK_WINDOW / 2 + 1).await;
+    }
+
+    /// The newest durable event of the session that the client was sent.
+    pub(crate) fn newest_sent(&self, session: SessionId) -> Option<Cursor> {
+        self.lock().get(&session).map(|window| window.sent)
+    }
+
+    async fn below(&self, session: SessionId, most: u64) {
         loop {
             // Enabled before the check: an acknowledgement between check and wait is not missed.
             let mut moved = std::pin::pin!(self.moved.notified());
             moved.as_mut().enable();
-            if !self.is_full(session) {
+            if self.unacknowledged(session) < most {
                 return;
             }
             moved.await;
         }
+    }
+
+    fn unacknowledged(&self, session: SessionId) -> u64 {
+        let windows = self.lock();
+        let window = windows.get(&session);
+        window.map_or(0, |window| window.sent.0.saturating_sub(window.acked.0))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Window>> {

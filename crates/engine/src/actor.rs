@@ -3,6 +3,7 @@
 
 mod clients;
 mod failure;
+mod lag;
 mod noting;
 mod perform;
 mod running;
@@ -35,6 +36,7 @@ use crate::{
     record::{log_error, to_record},
     recovered::Recovered,
 };
+use lag::Lag;
 use noting::Noting;
 use running::{Dropped, Running};
 use viewers::FeedEnd;
@@ -132,6 +134,8 @@ pub(crate) struct Actor {
     writer: Option<Writer>,
     /// Who controls the session.
     clients: HashMap<ConnId, Outlet>,
+    /// Where the controller stands, while it has to acknowledge what it was sent.
+    lag: Option<Lag>,
     /// Who looks on.
     viewers: HashMap<ConnId, Arc<Feed>>,
     feeds: JoinSet<FeedEnd>,
@@ -193,6 +197,7 @@ impl Actor {
             core,
             writer: None,
             clients: HashMap::new(),
+            lag: None,
             viewers: HashMap::new(),
             feeds: JoinSet::new(),
             held: VecDeque::new(),
@@ -229,8 +234,11 @@ impl Actor {
     async fn turn_of_the_wheel(&mut self) {
         let deadline = self.core.deadline().map(|elapsed| self.started + elapsed);
         let session = self.parts.session;
+        // Who reads slowly slows the agent; who acknowledges slowly does not.
         let mut clients = self.clients.values();
-        let behind = clients.find(|client| client.is_behind(session));
+        let behind = clients.find(|client| client.queue.is_full());
+        let lagging = self.lag.as_ref();
+        let lagging = lagging.and_then(|lag| self.clients.get(&lag.conn));
         // The end of what was dropped is waited for, not held up.
         let listening =
             self.core.is_dropping() || behind.is_none() && self.held.len() < APPENDS_AHEAD;
@@ -243,12 +251,13 @@ impl Actor {
             acknowledged = front_ticket(&mut self.held) => self.acknowledged(acknowledged).await,
             () = sleep_until(deadline) => self.input(Input::Tick),
             emit = self.parts.updates.recv(), if listening => self.input(Input::Noted(emit)),
+            () = has_acknowledged(lagging, session), if lagging.is_some() => self.catch_up().await,
             message = self.running.recv(), if listening => self.heard(message),
             Some(ended) = self.feeds.join_next() => match ended {
                 Ok(ended) => self.feed_ended(ended),
                 Err(error) => tracing::error!(%error, "a feed broke down"),
             },
-            () = room(behind, session), if behind.is_some() => {}
+            () = room(behind), if behind.is_some() => {}
         }
     }
 
@@ -461,9 +470,16 @@ async fn sleep_until(deadline: Option<Instant>) {
     }
 }
 
-async fn room(behind: Option<&Outlet>, session: SessionId) {
+async fn room(behind: Option<&Outlet>) {
     if let Some(client) = behind {
-        client.caught_up(session).await;
+        client.queue.ready().await;
+    }
+}
+
+/// Waits until a client that lags has room for more, or is gone.
+async fn has_acknowledged(lagging: Option<&Outlet>, session: SessionId) {
+    if let Some(client) = lagging {
+        client.has_acknowledged(session).await;
     }
 }
 

@@ -23,7 +23,8 @@
 //! - What a dead process left open is closed by the next append and shown as closed by every load
 //!   before it; a load itself appends nothing (RESUME-3, RESUME-6).
 //! - A controller that stops reading slows the agent of its session down; it never costs memory
-//!   without bound and never loses anything but the granularity of deltas (WIRE-6). A viewer that
+//!   without bound and never loses anything but the granularity of deltas (WIRE-6). One that
+//!   acknowledges slowly slows nothing down: what it lacks comes from the log (SQEQ-9). A viewer that
 //!   stops reading slows nobody down: it gets a `gap` and goes on from the log (SQEQ-6).
 
 mod acks;

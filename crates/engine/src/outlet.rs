@@ -68,6 +68,16 @@ impl Outlet {
         }
     }
 
+    /// Waits until the client has acknowledged so much that it pays to go on, and reads; for ever
+    /// where it is gone: somebody else hears of that.
+    pub(crate) async fn has_acknowledged(&self, session: SessionId) {
+        self.acks.half(session).await;
+        self.queue.ready().await;
+        if self.queue.is_closed() {
+            std::future::pending().await
+        }
+    }
+
     pub(crate) fn receipt(&self, receipt: Receipt) {
         self.queue.push(ServerFrame::Receipt(receipt));
     }

@@ -7,7 +7,7 @@ use sessiond_protocol::{
     SessionOpened, SubmissionId, Verdict, WireError,
 };
 
-use super::{Actor, Attach, Command, being_closed, not_open, refusal};
+use super::{Actor, Attach, Command, being_closed, lag::Lag, not_open, refusal};
 use crate::{
     audit::{Action, Decision},
     core::{Cause, ConnId, Digests, Input},
@@ -129,8 +129,9 @@ impl Actor {
         }
     }
 
-    fn forget(&mut self, conn: ConnId) {
+    pub(super) fn forget(&mut self, conn: ConnId) {
         self.clients.remove(&conn);
+        self.lag.take_if(|lag| lag.conn == conn);
         if let Some(feed) = self.viewers.remove(&conn) {
             feed.stop();
         }
@@ -244,11 +245,13 @@ impl Actor {
 
     /// Lets a client that has been shown everything control the session.
     pub(super) fn admit(&mut self, attach: Attach, shown: Result<(), WireError>) {
+        let conn = attach.outlet.conn;
+        let lag = self.lag.take_if(|lag| lag.conn == conn);
         if let Err(error) = shown {
             return Self::reject(&attach.outlet, attach.id, error);
         }
-        let conn = attach.outlet.conn;
         self.forget(conn);
+        self.lag = lag;
         let view = Accepted::Session(Box::new(self.core.view()));
         attach.outlet.verdict(attach.id, Verdict::Accepted(view));
         self.clients.insert(conn, attach.outlet);
@@ -271,6 +274,7 @@ impl Actor {
     async fn replay(&mut self, attach: &Attach) -> Result<(), WireError> {
         let (after, upto) = (self.replay_after(attach.replay)?, self.core.cursor());
         attach.outlet.acks.begin(self.parts.session, after);
+        self.lag.take_if(|lag| lag.conn == attach.outlet.conn);
         if attach.replay == Replay::None {
             for frame in self.core.in_flight() {
                 push(attach, frame).await;
@@ -281,6 +285,15 @@ impl Actor {
         let mut past = Past::read(self.parts.session, lease, (after, upto));
         while let Some(frames) = past.next().await {
             for frame in frames {
+                if frame.cursor.is_some() && attach.outlet.acks.is_full(frame.session) {
+                    // The rest follows when it is acknowledged, and waits for nothing else.
+                    self.lag = attach
+                        .outlet
+                        .acks
+                        .newest_sent(frame.session)
+                        .map(|sent| Lag::after(attach.outlet.conn, sent));
+                    return Ok(());
+                }
                 push(attach, frame).await;
             }
         }
@@ -292,22 +305,17 @@ impl Actor {
     }
 
     /// Sends an event to every client of the session.
-    pub(super) fn deliver(&self, frame: EventFrame) {
+    pub(super) fn deliver(&mut self, frame: EventFrame) {
         let newest = self.core.cursor();
         for feed in self.viewers.values() {
             feed.push(frame.clone(), newest);
         }
-        let mut clients = self.clients.values();
-        let Some(last) = clients.next() else { return };
-        clients.for_each(|client| client.event(frame.clone()));
-        last.event(frame);
+        self.send_to_controller(frame);
     }
 }
 
 /// Replay is bulk: it waits for a reader that is behind, and gives up on one that is gone.
 async fn push(attach: &Attach, frame: EventFrame) {
-    if attach.outlet.is_behind(frame.session) {
-        attach.outlet.caught_up(frame.session).await;
-    }
+    attach.outlet.queue.ready().await;
     attach.outlet.event(frame);
 }
