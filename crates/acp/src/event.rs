@@ -36,13 +36,28 @@ impl Face {
                 let (used, size) = (usage.used, usage.size);
                 client.update(session, &Update::UsageUpdate { used, size });
             }
-            Event::Notice { severity, title } if notices == Notices::Shown => {
-                let title = title.as_str();
-                client.update(session, &Update::Notice { severity, title });
+            Event::Notice {
+                severity,
+                title,
+                description,
+            } if notices == Notices::Shown => {
+                let notice = Update::Notice {
+                    severity,
+                    title: &title,
+                    description: description.as_deref(),
+                };
+                client.update(session, &notice);
             }
             Event::Damage { length, .. } if notices == Notices::Shown => {
                 let (severity, title) = (Severity::Warning, &*damage_sentence(length));
-                client.update(session, &Update::Notice { severity, title });
+                client.update(
+                    session,
+                    &Update::Notice {
+                        severity,
+                        title,
+                        description: None,
+                    },
+                );
             }
             _ if frame
                 .turn

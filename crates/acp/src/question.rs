@@ -39,6 +39,14 @@ enum Body<'a> {
         tool_call_id: Option<ItemId>,
         requested_schema: &'a Value,
     },
+    ElicitationUrl {
+        mode: &'static str,
+        message: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<ItemId>,
+        elicitation_id: &'a str,
+        url: &'a str,
+    },
     Read {
         path: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,6 +107,17 @@ impl<'a> Question<'a> {
                 tool_call_id: request.item.filter(|_| tool.is_some()),
                 requested_schema: schema,
             },
+            RequestBody::ElicitationUrl {
+                message,
+                url,
+                elicitation,
+            } => Body::ElicitationUrl {
+                mode: "url",
+                message,
+                tool_call_id: request.item.filter(|_| tool.is_some()),
+                elicitation_id: elicitation,
+                url,
+            },
             RequestBody::FsRead { path, line, limit } => Body::Read {
                 path,
                 line: *line,
@@ -120,7 +139,7 @@ impl<'a> Question<'a> {
     pub(crate) fn method(&self) -> &'static str {
         match &self.body {
             Body::Permission { .. } => "session/request_permission",
-            Body::Elicitation { .. } => "elicitation/create",
+            Body::Elicitation { .. } | Body::ElicitationUrl { .. } => "elicitation/create",
             Body::Read { .. } => "fs/read_text_file",
             Body::Write { .. } => "fs/write_text_file",
             Body::CreateTerminal { .. } => "terminal/create",
@@ -242,7 +261,9 @@ fn outcome(body: &RequestBody, result: &RawValue) -> serde_json::Result<Outcome>
         RequestBody::Mcp { .. } | RequestBody::Hook(_) | RequestBody::Extension { .. } => {
             Outcome::Unanswered
         }
-        RequestBody::Elicitation { .. } => return elicited(text),
+        RequestBody::Elicitation { .. } | RequestBody::ElicitationUrl { .. } => {
+            return elicited(text);
+        }
         RequestBody::FsRead { .. } => Outcome::Text {
             text: serde_json::from_str::<ReadTextFileResponse>(text)?.content,
         },

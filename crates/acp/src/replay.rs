@@ -200,6 +200,7 @@ fn damage(client: &Client, notices: Notices, session: SessionId, length: u64) {
             &Update::Notice {
                 severity,
                 title: &said,
+                description: None,
             },
         );
     } else {

@@ -51,7 +51,7 @@ impl Face {
         let op = Op::SessionResume(SessionResume {
             session,
             cwd: Some(setup.cwd),
-            setup: Setup::default(),
+            setup: None,
             found_by: FoundBy::Id,
             accept,
             replay: Replay::All,

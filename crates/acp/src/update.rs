@@ -41,6 +41,8 @@ pub(crate) enum Update<'a> {
     Notice {
         severity: Severity,
         title: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<&'a str>,
     },
 }
 

@@ -223,7 +223,9 @@ fn turn_ended(f: &mut fmt::Formatter<'_>, ended: &TurnEnded) -> fmt::Result {
 fn question(body: &RequestBody) -> &str {
     match body {
         RequestBody::Permission(permission) => &permission.title,
-        RequestBody::Elicitation { message, .. } => message,
+        RequestBody::Elicitation { message, .. } | RequestBody::ElicitationUrl { message, .. } => {
+            message
+        }
         RequestBody::FsRead { .. } => "the client to read a file",
         RequestBody::FsWrite { .. } => "the client to write a file",
         RequestBody::Terminal(_) => "the client to run a command",

@@ -83,7 +83,8 @@ pub(crate) struct Attach {
     pub(crate) on_disconnect: OnDisconnect,
     pub(crate) found_by: FoundBy,
     pub(crate) accept: Vec<DriftClass>,
-    pub(crate) setup: Setup,
+    /// None: what is recorded.
+    pub(crate) setup: Option<Setup>,
 }
 
 /// What an actor is made of.

@@ -231,7 +231,7 @@ pub enum Emit {
     Usage(Usage),
     /// A title for the session; ignored once the user has chosen one.
     Title(String),
-    /// Something the user should know.
+    /// Something the user should know: the first line says it, what follows says more.
     Notice(Severity, String),
     /// The agent's slash commands, all of them.
     Commands(Vec<Command>),

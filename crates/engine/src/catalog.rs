@@ -3,8 +3,8 @@
 use sessiond_index::{Index, IndexError, InvalidAfter, Query};
 use sessiond_log::{Lease, LogError, Seen, Since, Store, Subject};
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, History, HistoryItem, SessionId, SessionList, TurnId, WireError,
-    limits,
+    Accepted, Archived, Cursor, ErrorCode, History, HistoryItem, SessionId, SessionList,
+    SessionStatus, Standing, TurnId, WireError, limits,
 };
 
 use crate::{
@@ -33,6 +33,7 @@ pub(crate) fn list(index: &Index, query: &SessionList) -> Result<Accepted, WireE
         .limit
         .unwrap_or(limits::PAGE_SESSIONS)
         .clamp(1, limits::PAGE_SESSIONS);
+    let archived = query.archived;
     let query = Query {
         cwd: query.cwd.clone(),
         title: filter("title", query.title.as_ref())?,
@@ -40,7 +41,12 @@ pub(crate) fn list(index: &Index, query: &SessionList) -> Result<Accepted, WireE
         after: after.map_err(invalid)?,
         limit,
     };
-    let page = index.list(&query).map_err(|error| index_error(&error))?;
+    let page = match archived {
+        Archived::Exclude => index.list(&query),
+        Archived::Include => index.list_all(&query),
+        Archived::Only => index.list_archived(&query),
+    };
+    let page = page.map_err(|error| index_error(&error))?;
     let next = page.next.map(|after| after.to_string());
     let sessions = page.rows;
     Ok(Accepted::Sessions { sessions, next })
@@ -109,6 +115,36 @@ pub(crate) fn read(
         )
     })?;
     Ok(Accepted::Events { events, next })
+}
+
+/// Whether a session that is not open in this process is open in another.
+pub(crate) fn status(store: &Store, session: SessionId) -> Result<Accepted, WireError> {
+    let subject = subject(session)?;
+    let failed = |error: LogError| refusal(session, &error);
+    let status = if store.holder(&subject).map_err(failed)?.is_some() {
+        SessionStatus::Open
+    } else if store.exists(&subject).map_err(failed)? {
+        SessionStatus::Saved
+    } else if store.archived().map_err(failed)?.contains(&subject) {
+        SessionStatus::Archived
+    } else {
+        return Err(failed(LogError::NotFound(subject)));
+    };
+    Ok(Accepted::Status { status })
+}
+
+/// How a session stands, read without attaching to it.
+pub(crate) fn standing(store: &Store, session: SessionId) -> Result<Standing, WireError> {
+    let subject = subject(session)?;
+    let mut standing = Standing::default();
+    let scan = store.visit(&subject, &mut |record| {
+        standing.apply(&to_frame(session, record));
+    });
+    let scan = scan.map_err(|error| refusal(session, &error))?;
+    match scan.is_blank() {
+        true => Err(refusal(session, &LogError::NotFound(subject))),
+        false => Ok(standing),
+    }
 }
 
 /// The closed items of a session, but for the turn that is about to run.

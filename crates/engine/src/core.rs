@@ -8,6 +8,7 @@ mod busy;
 mod clients;
 mod close;
 mod digest;
+mod given;
 mod hooks;
 mod keys;
 mod offers;
@@ -27,8 +28,8 @@ use std::{
 
 use sessiond_protocol::{
     Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Op, Persistence,
-    PersistenceState, Receipt, RequestId, RequestKind, SessionId, SessionOpened, SessionView,
-    Standing, SubmissionId, TurnId, Verdict, WireError, limits,
+    PersistenceState, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
+    SessionView, Standing, SubmissionId, TurnId, Verdict, WireError, limits,
 };
 
 pub(crate) use binding::Refusal;
@@ -79,6 +80,8 @@ pub(crate) struct Core {
     /// The store's keys for digests of input; none before an idempotency key needs them.
     digests: Option<Digests>,
     closing: Closing,
+    /// What is recorded behind the header of a new session.
+    given: Option<SessionChanged>,
     /// Whether this run has recorded anything.
     touched: bool,
 }
@@ -97,15 +100,17 @@ impl Core {
     pub(crate) fn new(
         session: SessionId,
         cwd: String,
-        info: AgentInfo,
+        mut info: AgentInfo,
         (persistence, incarnation, mut standing): (PersistenceState, u64, Standing),
     ) -> Self {
+        // What was set before is in force, where the agent still takes it.
+        info.set_options(&standing.options);
         let closings = standing.closings(session);
         standing.let_go();
         Self {
             session,
             cwd,
-            info: offers::as_set(info, &standing.options),
+            info,
             persistence,
             incarnation,
             standing,
@@ -118,6 +123,7 @@ impl Core {
             asks: HashMap::new(),
             digests: None,
             closing: Closing::Open,
+            given: None,
             touched: false,
         }
     }
@@ -247,6 +253,7 @@ impl Stepping<'_> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Created { cause, header } => self.created(&cause, header),
+            Input::Given(setup) => self.given(&setup),
             Input::Settle => self.record_closings(),
             Input::Resumed { arrival, loaded } => self.resumed(*arrival, loaded),
             Input::Checkpoint => {
@@ -288,6 +295,9 @@ impl Stepping<'_> {
     fn created(&mut self, cause: &Cause, header: Box<SessionOpened>) {
         let at = self.step.then.len();
         self.record(None, None, Event::SessionOpened(header));
+        if let Some(given) = self.core.given.take() {
+            self.record(None, None, Event::SessionChanged(given));
+        }
         let accepted = Accepted::Session(Box::new(self.core.view()));
         let receipt = Receipt {
             id: cause.id.clone(),
@@ -326,6 +336,8 @@ impl Stepping<'_> {
             Op::SessionNew(_)
             | Op::SessionResume(_)
             | Op::SessionList(_)
+            | Op::SessionStatus {}
+            | Op::AgentOptions { .. }
             | Op::SessionRead { .. }
             | Op::SessionFork { .. }
             | Op::SessionDetach {}

@@ -17,6 +17,15 @@ pub(crate) struct Arrival {
     pub(crate) drift: Vec<Drift>,
 }
 
+/// What a client that comes to a session says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish<'a> {
+    pub(crate) found_by: FoundBy,
+    pub(crate) accept: &'a [DriftClass],
+    /// The roots beside the working directory, canonical; none where it only looks on.
+    pub(crate) roots: Option<&'a [String]>,
+}
+
 impl Arrival {
     /// At a session that is not open in this process.
     ///
@@ -25,20 +34,23 @@ impl Arrival {
     pub(crate) fn opening(
         (standing, info): (&Standing, &AgentInfo),
         surroundings: Surroundings,
-        (found_by, accept): (FoundBy, &[DriftClass]),
+        wish: Wish<'_>,
     ) -> Result<Self, WireError> {
-        let drift = drift(standing, info, &surroundings);
+        let mut drift = drift(standing, info, &surroundings);
+        if let Some(roots) = wish.roots {
+            drift.extend(additional(standing, &surroundings, roots));
+        }
         let missing = classes(&drift)
             .iter()
-            .filter(|class| !accept.contains(class));
+            .filter(|class| !wish.accept.contains(class));
         let missing: DriftClasses = missing.collect();
         if !missing.is_empty() {
             return Err(refusal(missing));
         }
-        let path = path(&drift, &surroundings, found_by);
+        let path = path(&drift, &surroundings, wish.found_by);
         Ok(Self {
             path,
-            found_by,
+            found_by: wish.found_by,
             surroundings,
             drift,
         })
@@ -71,10 +83,11 @@ impl Arrival {
         classes(&self.drift)
     }
 
-    /// Whether the run works at another root than the session did before.
+    /// Whether the run works at other roots than the session did before.
     pub(crate) fn is_elsewhere(&self) -> bool {
         let moved = |drift: &Drift| match drift.field {
             DriftField::Root | DriftField::Repository => drift.found.is_some(),
+            DriftField::AdditionalRoot => true,
             _ => false,
         };
         self.drift.iter().any(moved)
@@ -100,7 +113,10 @@ fn refusal(fields: DriftClasses) -> WireError {
 }
 
 fn path(drift: &[Drift], found: &Surroundings, found_by: FoundBy) -> ResumePath {
-    let has = |class| drift.iter().any(|drift| drift.class == Some(class));
+    // A root beside the working directory does not make it another place.
+    let of_place = |drift: &&Drift| drift.field != DriftField::AdditionalRoot;
+    let place = drift.iter().filter(of_place);
+    let has = |class| place.clone().any(|drift| drift.class == Some(class));
     let moved = |drift: &Drift| drift.field == DriftField::Root && drift.found.is_some();
     let same_repository = found.workspace.repository.is_some();
     if has(DriftClass::Repository) || has(DriftClass::Roots) && !same_repository {
@@ -192,7 +208,6 @@ fn reach(
     recorded: &Surroundings,
     found: &Surroundings,
 ) -> (Option<DriftClass>, Option<DriftClass>) {
-    let root = |of: &Surroundings| of.workspace.root.clone().unwrap_or_else(|| of.cwd.clone());
     let (from, to) = (root(recorded), root(found));
     let (from, to) = (Path::new(&from), Path::new(&to));
     let (was, is) = (&recorded.workspace.repository, &found.workspace.repository);
@@ -212,6 +227,38 @@ fn reach(
     // Elsewhere: named as what it is, another repository, where there is one to tell by.
     let elsewhere = foreign.is_none().then_some(DriftClass::Roots);
     (wider.or(elsewhere), foreign)
+}
+
+/// What differs about the roots beside the working directory (CKPT-4). One that lies in what the
+/// session reached before widens nothing; any other must be accepted by the client that gives it.
+fn additional(standing: &Standing, found: &Surroundings, roots: &[String]) -> Vec<Drift> {
+    let made = standing.header.as_ref().map(made_in);
+    let recorded = standing.surroundings.clone().or(made);
+    let homes = recorded.iter().chain([found]).map(root);
+    let reached: Vec<String> = homes.chain(standing.roots.iter().cloned()).collect();
+    let is_reached = |new: &str| reached.iter().any(|old| Path::new(new).starts_with(old));
+    let is_known = |root: &&String| standing.roots.contains(*root);
+    let added = roots
+        .iter()
+        .filter(|root| !is_known(root))
+        .map(|new| Drift {
+            field: DriftField::AdditionalRoot,
+            class: (!is_reached(new)).then_some(DriftClass::Roots),
+            recorded: None,
+            found: Some(new.clone()),
+        });
+    let gone = standing.roots.iter().filter(|root| !roots.contains(root));
+    let gone = gone.map(|old| Drift {
+        field: DriftField::AdditionalRoot,
+        class: None,
+        recorded: Some(old.clone()),
+        found: None,
+    });
+    added.chain(gone).collect()
+}
+
+fn root(of: &Surroundings) -> String {
+    of.workspace.root.clone().unwrap_or_else(|| of.cwd.clone())
 }
 
 /// What differs about the agent.

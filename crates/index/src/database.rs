@@ -14,8 +14,9 @@ use crate::mark::{Mark, Stamp};
 mod rows;
 
 /// Version of the tables and of what their rows mean. Another one is never converted: an older file
-/// is made anew, a newer one left alone (LOG-11). 2: a fork was created when it was forked.
-const VERSION: i64 = 2;
+/// is made anew, a newer one left alone (LOG-11). 2: a fork was created when it was forked. 3: rows hold
+/// roots.
+const VERSION: i64 = 3;
 
 /// How long a locked database is waited for; then the answer comes from memory.
 const BUSY: Duration = Duration::from_millis(50);
@@ -36,7 +37,7 @@ const TABLES: &str = "
         cwd TEXT, title TEXT, agent TEXT, created_at TEXT, updated_at TEXT,
         millis INTEGER, clamped INTEGER, turns INTEGER, damage INTEGER, next_seq INTEGER,
         segment TEXT, bytes INTEGER, changed INTEGER,
-        first_prompt TEXT
+        first_prompt TEXT, roots TEXT
     ) STRICT;
     CREATE INDEX by_recency ON session (millis DESC, id DESC) WHERE millis IS NOT NULL;
     CREATE INDEX by_cwd ON session (cwd, millis DESC, id DESC) WHERE millis IS NOT NULL;
@@ -44,7 +45,7 @@ const TABLES: &str = "
     CREATE TABLE stamp (
         one INTEGER PRIMARY KEY CHECK (one = 1), sessions INTEGER NOT NULL, open INTEGER NOT NULL
     ) STRICT;
-    PRAGMA user_version = 2;
+    PRAGMA user_version = 3;
 ";
 
 /// The rows of one store.

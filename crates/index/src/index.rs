@@ -85,6 +85,10 @@ impl Index {
         Ok(entry.content.map(|content| content.summary))
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
     /// Takes in what the log has acknowledged: never waits, never fails. A note that finds the
     /// queue full or the database locked is lost; the next list reads the log instead.
     pub fn note(&self, note: Note) {

@@ -33,6 +33,7 @@
 //! # Ok::<(), sessiond_index::IndexError>(())
 //! ```
 
+mod archived;
 mod database;
 mod entry;
 mod error;

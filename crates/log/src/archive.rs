@@ -13,6 +13,8 @@ use crate::lease::Lease;
 use crate::lineage::Parent;
 use crate::nursery::is_occupied;
 use crate::owner::Owner;
+use crate::record::RecordView;
+use crate::scan::Scan;
 use crate::store::Store;
 use crate::subject::Subject;
 
@@ -59,6 +61,19 @@ impl Store {
         }
         archived.sort_unstable();
         Ok(archived)
+    }
+
+    /// [`Store::visit`] of a session in the archive.
+    ///
+    /// # Errors
+    /// [`LogError::Io`]; `visit` may have seen records by then.
+    pub fn visit_archived(
+        &self,
+        subject: &Subject,
+        visit: &mut dyn FnMut(RecordView<'_>),
+    ) -> Result<Scan, LogError> {
+        let home = Home::archived(subject);
+        self.with_reader_at(subject, &home, |reader| reader.scan(None, visit))
     }
 
     /// The log that this one, archived or not, was forked from, without reading its records

@@ -163,6 +163,8 @@ pub enum DriftField {
     Principal,
     /// The canonical working directory.
     Root,
+    /// One of the roots beside the working directory, canonical (CKPT-4).
+    AdditionalRoot,
     /// The repository.
     Repository,
     /// The worktree.

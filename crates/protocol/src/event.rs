@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AgentOption, Attestation, Command, Content, Cursor, Grant, Instructions, Item, ItemId,
+    AgentOption, Attestation, Command, Content, Cost, Cursor, Grant, Instructions, Item, ItemId,
     ItemKind, Keyed, Mode, ModePolicy, Outcome, PersistenceState, RequestBody, RequestId,
     SessionId, SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
 };
@@ -158,6 +158,9 @@ pub enum Event {
         severity: Severity,
         /// One line.
         title: String,
+        /// More about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
     },
     /// A place of the log that cannot be read (LOG-4).
     #[serde(rename = "damage")]
@@ -429,6 +432,18 @@ pub struct Usage {
     /// Tokens written in the turn.
     #[serde(default)]
     pub output: u64,
+    /// Tokens of thought in the turn, where the agent counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought: Option<u64>,
+    /// Tokens of the turn that came from a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_read: Option<u64>,
+    /// Tokens of the turn that were put into a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_write: Option<u64>,
+    /// What the session has cost so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 /// How bad a notice is.

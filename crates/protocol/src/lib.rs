@@ -25,6 +25,7 @@
 //! ```
 
 mod attestation;
+mod cost;
 mod error;
 mod event;
 mod frame;
@@ -46,6 +47,7 @@ pub use attestation::{
     Attestation, Closed, ContextStart, Drift, DriftClass, DriftClasses, DriftField, FoundBy,
     Loaded, ResumePath, Surroundings,
 };
+pub use cost::{Cost, Currency, NoCurrency};
 pub use error::{ErrorCode, ForeignError, Gap, Holder, WireError};
 pub use event::{
     Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
@@ -65,16 +67,16 @@ pub use item::{
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use op::{
-    Accepted, Answered, AttachMode, IfBusy, OnDisconnect, Op, Queued, Replay, SessionList,
-    SessionNew, SessionResume,
+    Accepted, Answered, Archived, AttachMode, IfBusy, OnDisconnect, Op, Queued, Replay,
+    SessionList, SessionNew, SessionResume, SessionStatus,
 };
 pub use request::{
     Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, RequestKind,
     TerminalOp,
 };
 pub use session::{
-    AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Mode, ModePolicy,
-    Recency, SessionOpened, SessionView, Start, Summary, Workspace,
+    AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Kept, Mode,
+    ModePolicy, Recency, SessionOpened, SessionView, Start, Summary, Workspace, title_line,
 };
 pub use setup::{
     AgentOption, Choice, Instructions, InstructionsMode, McpServer, NameValue, OptionSetting,

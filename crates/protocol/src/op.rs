@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Content, Cursor, DriftClass, FoundBy, IdempotencyKey, ItemId, OptionSetting, RequestKind,
-    SessionId, SessionView, Setup, Summary, TurnId,
+    AgentInfo, Content, Cursor, DriftClass, FoundBy, IdempotencyKey, ItemId, OptionSetting,
+    RequestKind, SessionId, SessionView, Setup, Summary, TurnId,
 };
 
 /// What a submission asks for. The session it is about stands beside it, where there is one.
@@ -22,6 +22,17 @@ pub enum Op {
     /// One page of the sessions, newest first.
     #[serde(rename = "session.list")]
     SessionList(SessionList),
+    /// Whether a session is open somewhere, without attaching.
+    #[serde(rename = "session.status")]
+    SessionStatus {},
+    /// What an agent offers and what of it would be in force: of the session beside it, or of a new
+    /// one. Nothing is made or started.
+    #[serde(rename = "agent.options")]
+    AgentOptions {
+        /// The agent's configured name; the session's otherwise, or the default one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
     /// One page of a session's durable events, without attaching.
     #[serde(rename = "session.read")]
     SessionRead {
@@ -211,9 +222,10 @@ pub struct SessionResume {
     /// The working directory, absolute, if it shall not be the recorded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the agent works with; counts where the session is not open yet.
-    #[serde(default, skip_serializing_if = "Setup::is_empty")]
-    pub setup: Setup,
+    /// What the agent works with; what is recorded otherwise. Counts where the session is not open
+    /// yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<Setup>,
     /// How the client came by the id; a hint that is attested.
     #[serde(default)]
     pub found_by: FoundBy,
@@ -254,12 +266,36 @@ pub struct SessionList {
     /// most [`crate::limits::FILTER_CHARS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
+    /// Whether sessions in the archive are listed. Their logs are read for it: a list with many of
+    /// them takes its time.
+    #[serde(default, skip_serializing_if = "Archived::is_left_out")]
+    pub archived: Archived,
     /// Where the page before ended: its `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// At most so many; at most [`crate::limits::PAGE_SESSIONS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+}
+
+/// What a list does with sessions in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Archived {
+    /// Leaves them out.
+    #[default]
+    Exclude,
+    /// Lists them like all others.
+    Include,
+    /// Lists nothing else.
+    Only,
+}
+
+impl Archived {
+    /// Whether they are left out.
+    pub fn is_left_out(&self) -> bool {
+        *self == Archived::Exclude
+    }
 }
 
 /// What an attach is for (SQEQ-6).
@@ -358,6 +394,18 @@ pub enum Accepted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<Cursor>,
     },
+    /// status: how the session stands.
+    Status {
+        /// The status.
+        status: SessionStatus,
+    },
+    /// options: the agent as it would be.
+    Agent {
+        /// What it offers, with the options in force.
+        agent: Box<AgentInfo>,
+        /// The mode in force.
+        mode: Option<String>,
+    },
     /// extension: the agent's answer.
     Extension {
         /// The answer.
@@ -365,4 +413,16 @@ pub enum Accepted {
     },
     /// Anything else.
     Done {},
+}
+
+/// Whether a session is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    /// A process has it open, this one or another.
+    Open,
+    /// It rests, and can be resumed.
+    Saved,
+    /// It is in the archive; bring it back to resume it.
+    Archived,
 }

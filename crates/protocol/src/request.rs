@@ -15,6 +15,9 @@ pub enum RequestKind {
     /// A question to the user.
     #[serde(rename = "elicitation")]
     Elicitation,
+    /// A question to the user that is answered at an address, not here.
+    #[serde(rename = "elicitation.url")]
+    ElicitationUrl,
     /// Read a text file as the client sees it (unsaved buffers included).
     #[serde(rename = "fs.read")]
     FsRead,
@@ -49,6 +52,16 @@ pub enum RequestBody {
         message: String,
         /// The shape of the answer: a JSON Schema of type object.
         schema: Value,
+    },
+    /// Have the user go to an address: what is asked there never passes through here.
+    #[serde(rename = "elicitation.url")]
+    ElicitationUrl {
+        /// What for.
+        message: String,
+        /// The address.
+        url: String,
+        /// The agent's own name for it, by which it says later that the user is done there.
+        elicitation: String,
     },
     /// Read a text file.
     #[serde(rename = "fs.read")]
@@ -102,6 +115,7 @@ impl RequestBody {
         match self {
             RequestBody::Permission(_) => RequestKind::Permission,
             RequestBody::Elicitation { .. } => RequestKind::Elicitation,
+            RequestBody::ElicitationUrl { .. } => RequestKind::ElicitationUrl,
             RequestBody::FsRead { .. } => RequestKind::FsRead,
             RequestBody::FsWrite { .. } => RequestKind::FsWrite,
             RequestBody::Terminal(_) => RequestKind::Terminal,
@@ -117,6 +131,7 @@ impl RequestBody {
         match self {
             RequestBody::Permission(_)
             | RequestBody::Elicitation { .. }
+            | RequestBody::ElicitationUrl { .. }
             | RequestBody::FsWrite { .. }
             | RequestBody::Mcp { .. }
             | RequestBody::Hook(_)

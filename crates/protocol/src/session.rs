@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentOption, Attestation, Cursor, Item, ItemId, SessionId, TurnId};
+use crate::{AgentOption, Attestation, Cursor, Item, ItemId, OptionSetting, SessionId, TurnId};
 
 /// The session header: the first record of every log (LOG-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -158,6 +158,19 @@ pub struct AgentInfo {
 }
 
 impl AgentInfo {
+    /// Puts options in force, as far as the agent has them and takes their values.
+    pub fn set_options(&mut self, settings: &[OptionSetting]) {
+        for setting in settings {
+            let option = self
+                .options
+                .iter_mut()
+                .find(|option| option.id == setting.id);
+            if let Some(option) = option.filter(|option| option.takes(&setting.value)) {
+                option.value.clone_from(&setting.value);
+            }
+        }
+    }
+
     /// What a mode does with permission questions; a mode that the agent does not have asks.
     pub fn policy(&self, mode: Option<&str>) -> ModePolicy {
         let known = self.modes.iter().find(|known| Some(&*known.id) == mode);
@@ -212,6 +225,38 @@ pub struct Summary {
     /// Number of damaged places in its log.
     #[serde(default)]
     pub damage: u64,
+    /// The roots beside its working directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<String>,
+    /// Where it is kept.
+    #[serde(default, skip_serializing_if = "Kept::is_in_store")]
+    pub kept: Kept,
+}
+
+/// Where a session is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// In the store, to be resumed.
+    #[default]
+    Store,
+    /// In the archive.
+    Archive,
+}
+
+impl Kept {
+    /// Whether it is in the store.
+    pub fn is_in_store(&self) -> bool {
+        *self == Kept::Store
+    }
+}
+
+/// A title is a line: the first one that is not blank, cut at [`crate::limits::TITLE_CHARS`]. Empty
+/// where there is none.
+pub fn title_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    line.chars().take(crate::limits::TITLE_CHARS).collect()
 }
 
 /// Whether the time that a session is sorted by is the one in its log (LOG-14).

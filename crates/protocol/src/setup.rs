@@ -16,6 +16,9 @@ pub struct Setup {
     /// Instructions for the agent; those that are recorded otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
+    /// The mode to begin in. One that the agent does not have is passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
     /// Options of the agent to set, in this order. One that the agent does not have, or a value that
     /// it does not take, is passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,6 @@
 //! The summary of a session: what a list shows, folded from its events.
 
-use crate::{Event, EventFrame, Item, Marker, Recency, Summary};
+use crate::{Event, EventFrame, Item, Kept, Marker, Recency, Summary};
 
 /// Folds durable events to a [`Summary`].
 #[derive(Debug, Clone, Default)]
@@ -32,6 +32,8 @@ impl SummaryFold {
                 recency: Recency::Logged,
                 turns: 0,
                 damage: 0,
+                roots: header.roots.clone(),
+                kept: Kept::Store,
             });
         }
         let Some(summary) = &mut self.summary else {
@@ -44,6 +46,9 @@ impl SummaryFold {
                 }
                 if let Some(cwd) = &change.cwd {
                     summary.cwd.clone_from(cwd);
+                }
+                if let Some(roots) = &change.roots {
+                    summary.roots.clone_from(roots);
                 }
             }
             Event::TurnStarted { .. } => summary.turns += 1,

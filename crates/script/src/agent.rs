@@ -5,7 +5,8 @@ use std::{collections::VecDeque, path::PathBuf};
 use async_trait::async_trait;
 use sessiond_engine::{Agent, AgentError, AgentFactory, Emit, Opening, TurnContext, TurnReport};
 use sessiond_protocol::{
-    AgentId, AgentInfo, Content, Mode, ModePolicy, PlanEntry, PlanPriority, PlanStatus, Stop, Usage,
+    AgentId, AgentInfo, Content, Cost, Currency, Mode, ModePolicy, PlanEntry, PlanPriority,
+    PlanStatus, Stop, Usage,
 };
 use sessiond_wire::process::SupervisorExe;
 
@@ -21,6 +22,13 @@ const USAGE: Usage = Usage {
     size: 200_000,
     input: 1_000,
     output: 200,
+    thought: Some(50),
+    cached_read: Some(400),
+    cached_write: Some(100),
+    cost: Some(Cost {
+        nanos: 12_500_000,
+        currency: Currency::USD,
+    }),
 };
 
 /// The script agent, as configured. Opening it never fails.

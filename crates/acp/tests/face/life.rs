@@ -76,7 +76,14 @@ async fn a_client_that_does_not_read_holds_the_engine_back_but_can_still_cancel(
     let mut stage = Stage::with_turn(json!({"session": {"notices": {}}})).await;
     for number in 0..MESSAGES {
         let (severity, title) = (Severity::Info, number.to_string());
-        stage.happen(Some(item(1)), Event::Notice { severity, title });
+        stage.happen(
+            Some(item(1)),
+            Event::Notice {
+                severity,
+                title,
+                description: None,
+            },
+        );
     }
     stage.end(turn(1), TurnOutcome::Completed);
     while !stage.out.is_full() {

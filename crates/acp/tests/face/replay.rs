@@ -355,6 +355,7 @@ async fn what_a_client_has_no_use_for_is_not_replayed() {
         Event::Notice {
             severity: notice,
             title: "past".into(),
+            description: None,
         },
     );
     stage.happen(

@@ -192,6 +192,8 @@ async fn a_list_shows_a_page_and_passes_cursor_and_cwd_on() {
         recency: Recency::Logged,
         turns: 1,
         damage: 0,
+        roots: Vec::new(),
+        kept: sessiond_protocol::Kept::Store,
     };
     let sessions = vec![summary(S, Some("Title")), summary(OTHER, None)];
     stage.accept(

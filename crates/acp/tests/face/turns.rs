@@ -318,6 +318,7 @@ async fn plan_title_usage_and_notices_are_told_within_a_turn_only() {
     let notice = Event::Notice {
         severity: Severity::Warning,
         title: "Look".into(),
+        description: Some("Here".into()),
     };
     let damage = Event::Damage {
         segment: "s".into(),
@@ -333,7 +334,7 @@ async fn plan_title_usage_and_notices_are_told_within_a_turn_only() {
         json!({"sessionUpdate": "usage_update", "used": 5, "size": 100}),
     ];
     let gated = [
-        json!({"sessionUpdate": "notice", "severity": "warning", "title": "Look"}),
+        json!({"sessionUpdate": "notice", "severity": "warning", "title": "Look", "description": "Here"}),
         json!({"sessionUpdate": "notice", "severity": "warning", "title": said}),
     ];
     let events = [

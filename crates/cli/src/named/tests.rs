@@ -31,6 +31,8 @@ fn an_ambiguous_title_shows_the_ids_of_this_directory_and_counts_the_others() {
         recency: Recency::Logged,
         turns: 1,
         damage: 0,
+        roots: Vec::new(),
+        kept: sessiond_protocol::Kept::Store,
     };
     let rows = [
         row(1, "/w"),

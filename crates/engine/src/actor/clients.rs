@@ -162,6 +162,8 @@ impl Actor {
             answers,
             on_disconnect,
         });
+        let given = attach.setup.unwrap_or_default();
+        self.input(Input::Given(Box::new(given)));
         let cause = Cause {
             conn,
             id: attach.id,
@@ -193,6 +195,9 @@ impl Actor {
             decision.written(&self.parts.store).await;
         } else {
             self.arrived(arrival, Some(self.loaded));
+            if let Some(given) = attach.setup.clone() {
+                self.input(Input::Given(Box::new(given)));
+            }
         }
         self.admit(attach, admitted);
         self.stopping = self.core.is_abandoned();

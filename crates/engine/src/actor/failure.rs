@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use sessiond_log::LogError;
 use sessiond_protocol::{
-    Cursor, Event, EventFrame, Receipt, TurnEnded, TurnId, TurnOutcome, Verdict, WireError,
+    Cursor, Event, EventFrame, Receipt, Setup, TurnEnded, TurnId, TurnOutcome, Verdict, WireError,
 };
 
 use super::Actor;
 use crate::{
-    core::{Core, Effect, REAP_LIMIT},
+    core::{Core, Effect, Input, REAP_LIMIT},
     drift::Arrival,
     record::log_error,
     recovered::Recovered,
@@ -103,6 +103,14 @@ impl Actor {
         self.core.take_clients_from(old);
         let arrival = Arrival::recovery(self.parts.surroundings.clone());
         self.arrived(arrival, Some(recovered.loaded));
+        // What the client gave may not have come to be recorded; what it chose since stays chosen.
+        let given = Setup {
+            mcp_servers: Vec::new(),
+            mode: None,
+            options: Vec::new(),
+            ..self.parts.setup.clone()
+        };
+        self.input(Input::Given(Box::new(given)));
         if self.core.is_abandoned() {
             self.stopping = true;
         }

@@ -312,14 +312,19 @@ impl Stepping<'_> {
 
 /// Whether a request asks somebody, not something to be done: it can wait, and be asked again.
 pub(super) fn is_question(kind: RequestKind) -> bool {
-    matches!(kind, RequestKind::Permission | RequestKind::Elicitation)
+    matches!(
+        kind,
+        RequestKind::Permission | RequestKind::Elicitation | RequestKind::ElicitationUrl
+    )
 }
 
 /// What an agent hears where no client answers a kind (contract.md).
 fn fallback(kind: RequestKind) -> Outcome {
     match kind {
         RequestKind::Permission => Outcome::Cancelled,
-        RequestKind::Elicitation | RequestKind::Mcp => Outcome::Declined,
+        RequestKind::Elicitation | RequestKind::ElicitationUrl | RequestKind::Mcp => {
+            Outcome::Declined
+        }
         RequestKind::Hook => Outcome::Passed,
         RequestKind::FsRead
         | RequestKind::FsWrite
@@ -339,7 +344,10 @@ fn fits(body: &RequestBody, outcome: &Outcome) -> bool {
         (RequestBody::Permission(_), _) => false,
         (_, Outcome::Failed { .. }) => true,
         (RequestBody::Hook(hook), outcome) => hooks::fits(hook, outcome),
-        (RequestBody::Elicitation { .. }, Outcome::Accepted { .. } | Outcome::Declined)
+        (
+            RequestBody::Elicitation { .. } | RequestBody::ElicitationUrl { .. },
+            Outcome::Accepted { .. } | Outcome::Declined,
+        )
         | (RequestBody::Mcp { .. }, Outcome::Result { .. } | Outcome::Declined)
         | (RequestBody::Extension { .. }, Outcome::Result { .. })
         | (RequestBody::FsRead { .. }, Outcome::Text { .. })

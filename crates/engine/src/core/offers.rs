@@ -2,26 +2,12 @@
 //! stopping of single calls, which need nothing but passing on.
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, AgentOption, ErrorCode, Event, Item, ItemId, OptionSetting,
-    SessionChanged, Settings, Standing, Stoppable, WireError,
+    Accepted, AgentOption, ErrorCode, Event, Item, ItemId, OptionSetting, SessionChanged, Settings,
+    Severity, Standing, Stoppable, WireError,
 };
 
 use super::{Cause, Core, Effect, Stepping, Sync};
 use crate::agent::Emit;
-
-/// What the agent offers, with the values that were set before where it still takes them.
-pub(super) fn as_set(mut info: AgentInfo, settings: &[OptionSetting]) -> AgentInfo {
-    for setting in settings {
-        let option = info
-            .options
-            .iter_mut()
-            .find(|option| option.id == setting.id);
-        if let Some(option) = option.filter(|option| option.takes(&setting.value)) {
-            option.value.clone_from(&setting.value);
-        }
-    }
-    info
-}
 
 impl Core {
     /// What of the agent's offers is in force.
@@ -35,6 +21,17 @@ impl Core {
     /// How the session stands.
     pub(crate) fn standing(&self) -> &Standing {
         &self.standing
+    }
+}
+
+/// A notice of a text: its first line says it, the rest says more.
+pub(super) fn notice(severity: Severity, text: &str) -> Event {
+    let (title, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
+    Event::Notice {
+        severity,
+        title: title.to_owned(),
+        description: rest.map(str::to_owned),
     }
 }
 
@@ -61,8 +58,9 @@ impl Stepping<'_> {
             Emit::Options(options) => self.options_changed(options),
             Emit::Title(title) => self.title(&title, sessiond_protocol::Titler::Agent),
             Emit::Usage(usage) => self.record(turn, None, Event::Usage(usage)),
-            Emit::Notice(severity, title) => {
-                self.record(turn, None, Event::Notice { severity, title });
+            Emit::Notice(severity, text) => {
+                let event = notice(severity, &text);
+                self.record(turn, None, event);
             }
             Emit::Extension(method, params) => {
                 self.record(turn, None, Event::Extension { method, params });

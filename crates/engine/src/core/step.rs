@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use sessiond_protocol::{
     Content, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op, Outcome, Receipt, RequestBody,
-    RequestFrame, RequestId, RequestKind, SessionOpened, SubmissionId, ToolCall, TurnId,
+    RequestFrame, RequestId, RequestKind, SessionOpened, Setup, SubmissionId, ToolCall, TurnId,
 };
 
 use super::Refusal;
@@ -55,6 +55,8 @@ pub(crate) enum Input {
         arrival: Box<Arrival>,
         loaded: Option<Loaded>,
     },
+    /// What a client gave at attach: before a new session is created, or behind `Resumed`.
+    Given(Box<Setup>),
     /// What is to be recorded before anything else is recorded now.
     Settle,
     /// How the session stands is to be recorded, so that opening it reads no further back.

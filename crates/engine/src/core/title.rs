@@ -1,7 +1,7 @@
 //! The session's title: whoever has the most say chooses it.
 
 use sessiond_protocol::{
-    Accepted, ErrorCode, Event, SessionChanged, Titler, TurnId, WireError, limits,
+    Accepted, ErrorCode, Event, SessionChanged, Titler, TurnId, WireError, title_line,
 };
 
 use super::{Cause, Stepping, Sync};
@@ -15,7 +15,7 @@ impl Stepping<'_> {
             Some(Titler::Prompt | Titler::Agent) => by != Titler::Prompt,
             Some(Titler::User) => false,
         };
-        let title = one_title(title);
+        let title = title_line(title);
         if allowed && !title.is_empty() && standing.title.as_ref() != Some(&title) {
             self.titled(self.turn_id(), title, by);
         }
@@ -23,7 +23,7 @@ impl Stepping<'_> {
 
     /// Takes the title of the user, who has the most say.
     pub(super) fn rename(&mut self, cause: &Cause, title: &str) {
-        let title = one_title(title);
+        let title = title_line(title);
         if title.is_empty() {
             let error = WireError::new(ErrorCode::Invalid, "a title needs a line with text");
             return self.reject(cause, error);
@@ -47,11 +47,4 @@ impl Stepping<'_> {
         };
         self.record(turn, None, Event::SessionChanged(change));
     }
-}
-
-/// A title is a line: the first one that is not blank, cut where it gets too long.
-fn one_title(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim);
-    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(limits::TITLE_CHARS).collect()
 }

@@ -389,8 +389,18 @@ fn in_all(before: Option<Usage>, then: Option<Usage>) -> Option<Usage> {
         (Some(before), Some(then)) => Some(Usage {
             input: before.input + then.input,
             output: before.output + then.output,
+            thought: sum(before.thought, then.thought),
+            cached_read: sum(before.cached_read, then.cached_read),
+            cached_write: sum(before.cached_write, then.cached_write),
             ..then
         }),
         (before, then) => then.or(before),
+    }
+}
+
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
     }
 }

@@ -67,8 +67,7 @@ fn arrive(
     accept: &[DriftClass],
 ) -> Result<Arrival, Vec<DriftClass>> {
     let info = info(ModePolicy::Ask);
-    Arrival::opening((standing, &info), found, (FoundBy::Id, accept))
-        .map_err(|error| error.fields.into())
+    Arrival::opening((standing, &info), found, wish(accept)).map_err(|error| error.fields.into())
 }
 
 /// RESUME-7, RESUME-16
@@ -243,8 +242,62 @@ fn what_a_refusal_says_names_the_classes_and_nothing_of_the_place() {
     let standing = made(&at("/secret/place", None, None));
     let info = info(ModePolicy::Ask);
     let found = at("/other", None, None);
-    let error = Arrival::opening((&standing, &info), found, (FoundBy::Id, &[])).unwrap_err();
+    let error = Arrival::opening((&standing, &info), found, wish(&[])).unwrap_err();
     assert_eq!(error.code, ErrorCode::Drifted);
     assert!(error.message.contains("SESSIOND_ACCEPT=roots"), "{error}");
     assert!(!error.message.contains("secret"), "{error}");
+}
+
+fn wish(accept: &[DriftClass]) -> Wish<'_> {
+    Wish {
+        found_by: FoundBy::Id,
+        accept,
+        roots: None,
+    }
+}
+
+/// CKPT-4: a root beside the working directory that widens the reach must be accepted; a duplicate
+/// or a narrower one never widens it; any change lets the grants go.
+#[test]
+fn roots_beside_the_working_directory_are_a_boundary() {
+    let home = || at("/w/app", Some("/w/.git"), Some("/w"));
+    let mut standing = made(&home());
+    standing.roots = vec!["/data".into(), "/lib/one".into()];
+    // Roots given now, whether they must be accepted, whether the grants go.
+    let cases: [(&[&str], bool, bool); 12] = [
+        (&["/data", "/lib/one"], false, false),
+        (&["/lib/one", "/data"], false, false),
+        (&["/data", "/data", "/lib/one"], false, false),
+        (&["/data"], false, true),
+        (&[], false, true),
+        (&["/data/part", "/lib/one"], false, true),
+        (&["/data", "/lib/one", "/w/app/src"], false, true),
+        (&["/data", "/lib/two"], true, true),
+        (&["/data", "/lib"], true, true),
+        (&["/data", "/lib/one", "/home/u"], true, true),
+        (&["/"], true, true),
+        (&["/database"], true, true),
+    ];
+    let info = info(ModePolicy::Ask);
+    for (roots, must, regrant) in cases {
+        let roots: Vec<String> = roots.iter().map(|root| (*root).to_owned()).collect();
+        let come = |accept| {
+            let wish = Wish {
+                roots: Some(&roots),
+                ..wish(accept)
+            };
+            Arrival::opening((&standing, &info), home(), wish)
+        };
+        let refused = come(&[]).err().map(|error| Vec::from(error.fields));
+        let expected = must.then(|| vec![DriftClass::Roots]);
+        assert_eq!(refused, expected, "{roots:?}");
+        let arrival = come(&[DriftClass::Roots]).unwrap();
+        assert_eq!(arrival.is_elsewhere(), regrant, "{roots:?}");
+        assert_eq!(arrival.path, ResumePath::Id, "{roots:?}");
+        let added = arrival.drift.iter().filter(|drift| drift.class.is_some());
+        let named: Vec<_> = added.filter_map(|drift| drift.found.clone()).collect();
+        let is_new = |root: &&String| !standing.roots.contains(*root);
+        let news: Vec<_> = roots.iter().filter(is_new).cloned().collect();
+        assert!(!must || named == news, "{roots:?}: {named:?}");
+    }
 }

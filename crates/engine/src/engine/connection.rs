@@ -5,7 +5,8 @@ use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, Answer, AttachMode, ClientFrame, ErrorCode, Hello, Limits, Op, Party, ServerFrame,
-    SessionId, Submission, SubmissionId, VERSION, Verdict, Welcome, WireError,
+    SessionId, SessionStatus, Setup, Submission, SubmissionId, VERSION, Verdict, Welcome,
+    WireError,
 };
 use sessiond_wire::ServerEnd;
 use tokio::sync::mpsc::error::TrySendError;
@@ -104,6 +105,7 @@ impl Serving {
                 let index = self.inner.index.clone();
                 self.look_up(id, move |_| catalog::list(&index, &query));
             }
+            Op::AgentOptions { agent } => self.options(id, session, agent),
             Op::Shutdown {} => {
                 self.outlet
                     .verdict(id, Verdict::Accepted(Accepted::Done {}));
@@ -134,6 +136,9 @@ impl Serving {
         if !Path::new(&new.cwd).is_absolute() {
             return self.reject(id, ErrorCode::Invalid, "`cwd` must be an absolute path");
         }
+        if let Some(message) = relative_root(Some(&new.setup)) {
+            return self.reject(id, ErrorCode::Invalid, message);
+        }
         let session = new.id.unwrap_or_else(|| SessionId::new(Uuid::now_v7()));
         self.attached.insert(session);
         let attach = Attach {
@@ -145,7 +150,7 @@ impl Serving {
             on_disconnect: new.on_disconnect,
             found_by: sessiond_protocol::FoundBy::default(),
             accept: Vec::new(),
-            setup: new.setup,
+            setup: Some(new.setup),
         };
         opening::create(
             &self.inner,
@@ -166,6 +171,9 @@ impl Serving {
         {
             return self.reject(id, ErrorCode::Invalid, "`cwd` must be an absolute path");
         }
+        if let Some(message) = relative_root(resume.setup.as_ref()) {
+            return self.reject(id, ErrorCode::Invalid, message);
+        }
         let session = resume.session;
         self.attached.insert(session);
         let attach = Attach {
@@ -182,9 +190,41 @@ impl Serving {
         opening::attach(&self.inner, session, resume.cwd, attach);
     }
 
+    /// The agent as it would be; it is not started for that.
+    fn options(&self, id: SubmissionId, session: Option<SessionId>, agent: Option<String>) {
+        let inner = self.inner.clone();
+        self.look_up(id, move |store| {
+            let standing = session.map(|session| catalog::standing(store, session));
+            let standing = standing.transpose()?.unwrap_or_default();
+            let recorded = standing.header.map(|header| header.agent.name);
+            let name = agent.or(recorded);
+            let name = name.as_ref().unwrap_or(&inner.config.default_agent);
+            let Some(factory) = inner.agent(name) else {
+                let message = "no agent of that name is configured; `sessiond agents` lists them";
+                return Err(WireError::new(ErrorCode::AgentUnavailable, message));
+            };
+            let mut info = factory.info();
+            info.set_options(&standing.options);
+            let first = info.modes.first().map(|mode| mode.id.clone());
+            Ok(Accepted::Agent {
+                agent: Box::new(info),
+                mode: standing.mode.or(first),
+            })
+        });
+    }
+
     fn for_session(&self, id: SubmissionId, session: SessionId, op: Op) {
         if let Op::SessionRead { after, limit } = op {
             return self.look_up(id, move |store| catalog::read(store, session, after, limit));
+        }
+        if let Op::SessionStatus {} = op {
+            let is_open = self.inner.sessions().contains_key(&session);
+            return self.look_up(id, move |store| match is_open {
+                true => Ok(Accepted::Status {
+                    status: SessionStatus::Open,
+                }),
+                false => catalog::status(store, session),
+            });
         }
         if let Op::SessionFork { at } = op {
             return forking::fork(
@@ -269,4 +309,11 @@ impl Serving {
             }
         }
     }
+}
+
+/// What is wrong with the roots that a client gives, if anything.
+fn relative_root(setup: Option<&Setup>) -> Option<&'static str> {
+    let mut roots = setup.into_iter().flat_map(|setup| &setup.roots);
+    let is_relative = roots.any(|root| !Path::new(root).is_absolute());
+    is_relative.then_some("`roots` must be absolute paths")
 }

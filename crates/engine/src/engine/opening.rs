@@ -16,7 +16,7 @@ use crate::{
     audit::{Action, Decision},
     catalog::{history, subject},
     core::Refusal,
-    drift::Arrival,
+    drift::{Arrival, Wish},
     outlet::Outlet,
     recovered::Recovered,
 };
@@ -42,6 +42,8 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
     };
     let inner = inner.clone();
     tokio::spawn(async move {
+        let mut creation = creation;
+        creation.attach.setup = canonical(&inner, creation.attach.setup).await;
         let (store, owner) = (inner.config.store.clone(), inner.owner());
         let ready = prepare_new(&creation).await;
         let made = blocking(move || {
@@ -93,6 +95,8 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
     };
     let inner = inner.clone();
     tokio::spawn(async move {
+        let mut attach = attach;
+        attach.setup = canonical(&inner, attach.setup).await;
         let opened = open(&inner, session, cwd, &attach).await;
         let arrived = opened.as_ref().map(|(_, _, arrival, _)| arrival);
         let decisions = Decision::on_opening(session, arrived);
@@ -165,7 +169,8 @@ struct Ready {
 /// # Errors
 /// Why the agent cannot be started; nothing of the session exists yet.
 async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
-    let (setup, updates) = (creation.attach.setup.clone(), Mailbox::new());
+    let setup = creation.attach.setup.clone().unwrap_or_default();
+    let updates = Mailbox::new();
     let opening = Opening {
         session: creation.session,
         cwd: creation.cwd.clone().into(),
@@ -195,7 +200,10 @@ async fn prepare_stored(
 ) -> Ready {
     let (standing, updates) = (&recovered.standing, Mailbox::new());
     let header = standing.header.as_ref();
-    let mut setup = attach.setup.clone();
+    let mut setup = attach.setup.clone().unwrap_or_else(|| Setup {
+        roots: standing.roots.clone(),
+        ..Setup::default()
+    });
     if setup.instructions.is_none() {
         setup.instructions.clone_from(&standing.instructions);
     }
@@ -257,9 +265,40 @@ async fn open(
     };
     let found = surroundings(inner, cwd.unwrap_or(header.cwd)).await?;
     let stands = (&recovered.standing, &factory.info());
-    let wish = (attach.found_by, &*attach.accept);
+    let given = attach.setup.as_ref().map(|setup| setup.roots.clone());
+    let roots = match given {
+        Some(roots) => roots,
+        // A link among them may lead elsewhere now.
+        None => canonical_roots(inner, recovered.standing.roots.clone()).await,
+    };
+    let wish = Wish {
+        found_by: attach.found_by,
+        accept: &attach.accept,
+        roots: (attach.mode == AttachMode::Control).then_some(&*roots),
+    };
     let arrival = Arrival::opening(stands, found, wish).map_err(|e| e.about(session))?;
     Ok((lease, recovered, arrival, factory))
+}
+
+/// What a client gave, with the roots as they are on disk: a root is what it leads to (CKPT-4).
+async fn canonical(inner: &Inner, setup: Option<Setup>) -> Option<Setup> {
+    let mut setup = setup?;
+    setup.roots = canonical_roots(inner, setup.roots).await;
+    Some(setup)
+}
+
+/// Roots that do not exist stay as they are named.
+async fn canonical_roots(inner: &Inner, roots: Vec<String>) -> Vec<String> {
+    if roots.is_empty() {
+        return roots;
+    }
+    let environment = inner.config.environment.clone();
+    let named = roots.clone();
+    let look = move || {
+        let canonical = |root: String| environment.workspace(root.as_ref()).root.unwrap_or(root);
+        Ok(roots.into_iter().map(canonical).collect())
+    };
+    blocking(look).await.unwrap_or(named)
 }
 
 /// The world around a working directory, as it is now.
@@ -369,7 +408,7 @@ fn header(
         program: concat!("sessiond ", env!("CARGO_PKG_VERSION")).to_owned(),
         source: inner.config.source.clone(),
         cwd: creation.cwd.clone(),
-        roots: creation.attach.setup.roots.clone(),
+        roots: roots(&creation.attach),
         mode: info.modes.first().map(|mode| mode.id.clone()),
         agent: info.id.clone(),
         model: None,
@@ -379,6 +418,11 @@ fn header(
         workspace: found.workspace.clone(),
         parent: None,
     }
+}
+
+fn roots(attach: &Attach) -> Vec<String> {
+    let setup = attach.setup.as_ref();
+    setup.map(|setup| setup.roots.clone()).unwrap_or_default()
 }
 
 pub(super) async fn blocking<T: Send + 'static>(

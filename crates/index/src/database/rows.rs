@@ -2,7 +2,8 @@
 
 use rusqlite::types::Type;
 use rusqlite::{Result, Row, Statement, params};
-use sessiond_protocol::{Recency, SessionId, Summary};
+use serde_json::Value;
+use sessiond_protocol::{Kept, Recency, SessionId, Summary};
 
 use super::Database;
 use crate::entry::{Content, Entry};
@@ -11,12 +12,12 @@ use crate::query::{After, Page, Query};
 
 /// The columns in the order that [`entry`] reads them.
 pub(super) const COLUMNS: &str = "id, segment, bytes, changed, cwd, title, agent, created_at, \
-     updated_at, millis, clamped, turns, damage, next_seq, first_prompt";
+     updated_at, millis, clamped, turns, damage, next_seq, first_prompt, roots";
 
 pub(super) const INSERT: &str = "INSERT OR REPLACE INTO session \
      (id, segment, bytes, changed, cwd, title, agent, created_at, \
-     updated_at, millis, clamped, turns, damage, next_seq, first_prompt) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+     updated_at, millis, clamped, turns, damage, next_seq, first_prompt, roots) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
 pub(super) fn insert(statement: &mut Statement<'_>, entry: &Entry) -> Result<()> {
     let (mark, content) = (entry.mark.as_ref(), entry.content.as_ref());
@@ -37,6 +38,7 @@ pub(super) fn insert(statement: &mut Statement<'_>, entry: &Entry) -> Result<()>
         summary.map(|summary| summary.damage.cast_signed()),
         content.map(|content| content.next_seq.cast_signed()),
         content.and_then(|content| content.first_prompt.as_ref()),
+        summary.map(|summary| listed(&summary.roots)),
     ])?;
     Ok(())
 }
@@ -80,6 +82,8 @@ fn content(row: &Row<'_>) -> Result<Content> {
         recency,
         turns: row.get::<_, i64>(11)?.cast_unsigned(),
         damage: row.get::<_, i64>(12)?.cast_unsigned(),
+        roots: roots(row)?,
+        kept: Kept::Store,
     };
     Ok(Content {
         summary,
@@ -87,6 +91,19 @@ fn content(row: &Row<'_>) -> Result<Content> {
         first_prompt: row.get(14)?,
         next_seq: row.get::<_, i64>(13)?.cast_unsigned(),
     })
+}
+
+/// Roots as one text: a JSON list.
+fn listed(roots: &[String]) -> String {
+    Value::from(roots.to_vec()).to_string()
+}
+
+fn roots(row: &Row<'_>) -> Result<Vec<String>> {
+    let text: Option<String> = row.get(15)?;
+    let roots = text.map(|text| serde_json::from_str(&text)).transpose();
+    let roots = roots
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(15, Type::Text, Box::new(e)))?;
+    Ok(roots.unwrap_or_default())
 }
 
 fn session(row: &Row<'_>) -> Result<SessionId> {

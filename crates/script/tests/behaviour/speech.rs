@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use sessiond_protocol::{
-    Outcome, PlanEntry, PlanPriority, PlanStatus, RequestBody, RequestKind, Stop, TurnOutcome,
-    Usage,
+    Cost, Currency, Outcome, PlanEntry, PlanPriority, PlanStatus, RequestBody, RequestKind, Stop,
+    TurnOutcome, Usage,
 };
 
 use crate::session::{Act, Seen, Session};
@@ -71,6 +71,13 @@ async fn thoughts_plans_usage_and_title_are_what_they_say() {
         size: 200_000,
         input: 1_000,
         output: 200,
+        thought: Some(50),
+        cached_read: Some(400),
+        cached_write: Some(100),
+        cost: Some(Cost {
+            nanos: 12_500_000,
+            currency: Currency::USD,
+        }),
     };
     let seen = [
         Seen::Thought("hm".to_owned()),

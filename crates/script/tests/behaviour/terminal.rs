@@ -78,6 +78,7 @@ fn made(session: &Session) -> TerminalOp {
         command: "sh".to_owned(),
         args: vec!["-c".to_owned(), "make".to_owned()],
         cwd: session.cwd().to_str().expect("UTF-8").to_owned(),
+        env: Vec::new(),
         output_limit: 160 << 10,
     }
 }

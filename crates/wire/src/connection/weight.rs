@@ -84,6 +84,11 @@ fn body(body: &RequestBody) -> usize {
     match body {
         RequestBody::Permission(asked) => asked.pattern.len(),
         RequestBody::Elicitation { message, schema } => message.len() + value(schema),
+        RequestBody::ElicitationUrl {
+            message,
+            url,
+            elicitation,
+        } => message.len() + url.len() + elicitation.len(),
         RequestBody::FsWrite { content, .. } => content.len(),
         RequestBody::Mcp { params, .. } | RequestBody::Extension { params, .. } => value(params),
         RequestBody::Hook(Hook::Prompt { input }) => input.iter().map(content).sum(),

@@ -70,7 +70,7 @@ fn right(body: &RequestBody, option: u8) -> Outcome {
             let option = kind.map_or("", |kind| kind.id()).to_owned();
             Outcome::Selected { option }
         }
-        RequestKind::Elicitation => Outcome::Declined,
+        RequestKind::Elicitation | RequestKind::ElicitationUrl => Outcome::Declined,
         RequestKind::FsRead => Outcome::Text { text: "x".into() },
         RequestKind::FsWrite | RequestKind::Terminal => Outcome::Done,
         RequestKind::Mcp | RequestKind::Extension => Outcome::Declined,

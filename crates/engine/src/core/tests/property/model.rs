@@ -305,7 +305,7 @@ impl Model {
     pub(super) fn fallback(kind: RequestKind) -> Outcome {
         match kind {
             RequestKind::Permission => Outcome::Cancelled,
-            RequestKind::Elicitation => Outcome::Declined,
+            RequestKind::Elicitation | RequestKind::ElicitationUrl => Outcome::Declined,
             RequestKind::Hook => Outcome::Passed,
             _ => Outcome::Unanswered,
         }
