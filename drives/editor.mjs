@@ -1,11 +1,9 @@
 // An editor on the TypeScript SDK: answers what agents ask, and connects to `sessiond acp`.
 import { spawn } from "node:child_process";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { Readable, Writable } from "node:stream";
 
-import { within } from "./checks.mjs";
-import { updatesIn } from "./ledger.mjs";
+import { Link } from "./link.mjs";
 import { acp } from "./sdk.mjs";
 
 const { agent: toAgent, client: toClient } = acp.methods;
@@ -93,53 +91,13 @@ class Editor {
   }
 }
 
-/** One connection to one process of sessiond, with every frame the agent sent. */
-class Link extends EventEmitter {
-  frames = [];
+/** One connection of the editor to one process of sessiond. */
+class EditorLink extends Link {
   editor = new Editor();
 
   constructor() {
     super();
-    this.child = spawn(process.env.SESSIOND_BIN, ["acp"], { stdio: ["pipe", "pipe", "inherit"] });
-    this.gone = once(this.child, "exit");
-    // A killed server breaks the pipe under the SDK's writer; the SDK reports it as closed.
-    this.child.stdin.on("error", () => {});
-    const stream = acp.ndJsonStream(
-      Writable.toWeb(this.child.stdin),
-      Readable.toWeb(this.child.stdout),
-    );
-    const tap = new TransformStream({
-      transform: (frame, out) => {
-        this.frames.push(frame);
-        out.enqueue(frame);
-        this.emit("frame");
-      },
-    });
-    this.connection = this.editor
-      .app()
-      .connect({ writable: stream.writable, readable: stream.readable.pipeThrough(tap) });
-    this.agent = this.connection.agent;
-  }
-
-  /** Waits for frames until `condition` holds. */
-  async until(condition, what) {
-    while (!condition()) await within(once(this, "frame"), what);
-  }
-
-  /** A request and all that came before its response. Only one may be open, so that the first
-   * response on the wire is its own. */
-  async exchange(method, params) {
-    const mark = this.frames.length;
-    const result = await within(this.agent.request(method, params), method);
-    const end = this.frames.findIndex((frame, i) => i >= mark && !("method" in frame));
-    const frames = this.frames.slice(mark, end);
-    return { result, frames, updates: updatesIn(frames), permissions: permissionsIn(frames), end };
-  }
-
-  /** The update in the first frame after a response; empty when it is no update. */
-  async after({ end }) {
-    await this.until(() => this.frames.length > end + 1, "a frame after the response");
-    return this.frames[end + 1].params?.update ?? {};
+    this.open(acp, this.editor.app());
   }
 
   initialize(clientCapabilities = {}) {
@@ -150,32 +108,10 @@ class Link extends EventEmitter {
     });
   }
 
-  prompt(sessionId, text) {
-    const prompt = [{ type: "text", text }];
-    return this.exchange(toAgent.session.prompt, { sessionId, prompt });
-  }
-
   load(sessionId, cwd) {
     return this.exchange(toAgent.session.load, { sessionId, cwd, mcpServers: [] });
   }
-
-  /** Closes stdin and waits for the process: its exit code. */
-  async close() {
-    this.child.stdin.end();
-    const [code] = await within(this.gone, "the end of the process");
-    this.connection.close();
-    return code;
-  }
-
-  /** SIGKILL, and the wait for it. */
-  async kill() {
-    this.child.kill("SIGKILL");
-    await within(this.gone, "the end of the killed process");
-  }
 }
 
-const permissionsIn = (frames) =>
-  frames.filter((f) => f.method === toClient.session.requestPermission).map((f) => f.params);
-
 /** Starts `sessiond acp`. */
-export const connect = () => new Link();
+export const connect = () => new EditorLink();
