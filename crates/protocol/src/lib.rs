@@ -31,6 +31,7 @@ mod event;
 mod frame;
 mod history;
 mod hook;
+mod hooked;
 mod ids;
 mod item;
 mod key;
@@ -76,7 +77,7 @@ pub use request::{
 };
 pub use session::{
     AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Kept, Mode,
-    ModePolicy, Recency, SessionOpened, SessionView, Start, Summary, Workspace, title_line,
+    ModePolicy, Origin, Recency, SessionOpened, SessionView, Start, Summary, Workspace, title_line,
 };
 pub use setup::{
     AgentOption, Choice, Instructions, InstructionsMode, McpServer, NameValue, OptionSetting,

@@ -307,4 +307,24 @@ pub struct HistoryItem {
     pub turn: Option<TurnId>,
     /// The item, closed.
     pub item: Item,
+    /// Who put it there.
+    #[serde(default, skip_serializing_if = "Origin::is_conversation")]
+    pub origin: Origin,
+}
+
+/// Who put something into a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// User and agent.
+    #[default]
+    Conversation,
+    /// A hook of the controlling client told the agent so, and no item of the session says it.
+    Hook,
+}
+
+impl Origin {
+    fn is_conversation(&self) -> bool {
+        *self == Origin::Conversation
+    }
 }

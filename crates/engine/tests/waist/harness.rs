@@ -18,11 +18,11 @@ use sessiond_engine::{
 use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, AgentId, AgentInfo, Answer, AttachMode, ClientFrame, Content, Cursor, ErrorCode,
-    Event, EventFrame, FoundBy, Hello, IfBusy, Item, Mode, ModePolicy, OnDisconnect, Op, Outcome,
-    Party, Permission, PermissionKind, PermissionOption, PersistenceState, Replay, RequestBody,
-    RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission,
-    SubmissionId, ToolCall, ToolContent, ToolStatus, TurnId, TurnOutcome, Verdict, WireError,
-    Workspace,
+    Event, EventFrame, FoundBy, Hello, HistoryItem, IfBusy, Item, Mode, ModePolicy, OnDisconnect,
+    Op, Outcome, Party, Permission, PermissionKind, PermissionOption, PersistenceState, Replay,
+    RequestBody, RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume,
+    Stop, Submission, SubmissionId, ToolCall, ToolContent, ToolStatus, TurnId, TurnOutcome,
+    Verdict, WireError, Workspace,
 };
 use sessiond_wire::Connection;
 
@@ -59,13 +59,13 @@ impl AgentFactory for Obedient {
     }
 
     async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError> {
-        let known = opening.history.load().await?.len();
+        let known = opening.history.load().await?;
         Ok(Box::new(ObedientSession { known }))
     }
 }
 
 struct ObedientSession {
-    known: usize,
+    known: Vec<HistoryItem>,
 }
 
 #[async_trait]
@@ -82,7 +82,8 @@ impl Agent for ObedientSession {
             .collect();
         for word in words {
             match word.as_str() {
-                "known" => context.say(format!("{} items", self.known)).await?,
+                "known" => context.say(format!("{} items", self.known.len())).await?,
+                "history" => context.say(crate::hooks::heard(&self.known)).await?,
                 "call" => call(context).await?,
                 "ask" => ask(context).await?,
                 "hang" => context.cancelled().await,

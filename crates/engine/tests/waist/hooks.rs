@@ -3,8 +3,8 @@
 use serde_json::json;
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, Event, Hook, Item, OnDisconnect, Op, Outcome, Replay, RequestBody, RequestKind,
-    SessionId, SessionNew, ToolStatus, TurnId, TurnOutcome, Verdict,
+    Accepted, Content, Event, HistoryItem, Hook, Item, OnDisconnect, Op, Outcome, Replay,
+    RequestBody, RequestKind, SessionId, SessionNew, ToolStatus, TurnId, TurnOutcome, Verdict,
 };
 
 use crate::harness::{Client, engine};
@@ -22,6 +22,18 @@ async fn hooked(client: &mut Client) -> SessionId {
         Verdict::Accepted(Accepted::Session(view)) => view.session,
         other => panic!("{other:?}"),
     }
+}
+
+/// What an agent was told by hooks before it was opened, and what users said.
+pub(crate) fn heard(history: &[HistoryItem]) -> String {
+    let heard = history.iter().filter_map(|entry| match &entry.item {
+        Item::UserMessage { content } => {
+            let texts = content.iter().filter_map(Content::as_text);
+            Some(format!("{:?} {}|", entry.origin, texts.collect::<String>()))
+        }
+        _ => None,
+    });
+    heard.collect()
 }
 
 /// Answers what is asked, by point, until the turn ends; the points in order.
@@ -112,6 +124,35 @@ async fn a_client_changes_a_prompt_and_a_call_and_makes_a_turn_go_on() {
     .await;
     assert_eq!(outcome, TurnOutcome::Completed);
     assert_eq!(client.said(), [r#"with {"changed":true}"#, "more"]);
+}
+
+/// LOG-8: an agent that is opened anew knows what the one before it was told by hooks.
+#[tokio::test]
+async fn what_hooks_told_an_agent_is_part_of_the_conversation_that_the_next_one_gets() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::connect(&engine).await;
+    let session = hooked(&mut client).await;
+    let turn = client.start(session, "say:original").await;
+    let mut stops = 0;
+    answer_all(&mut client, turn, |hook| match hook {
+        Hook::Prompt { .. } => Outcome::Changed {
+            input: json!([{"type": "text", "text": "call"}]),
+        },
+        Hook::AfterTool { .. } => denied("say:after"),
+        Hook::Stop { .. } if stops == 0 => {
+            stops += 1;
+            denied("say:more")
+        }
+        _ => Outcome::Passed,
+    })
+    .await;
+    drop(client);
+    engine.drain().await.unwrap();
+    let mut client = Client::connect(&engine).await;
+    client.resume(session, Replay::None).await;
+    client.turn(session, "history").await;
+    let expected = "Hook call|Hook say:after|Hook say:more|";
+    assert_eq!(client.said(), [expected], "and not what the hook replaced");
 }
 
 #[tokio::test]
