@@ -124,7 +124,7 @@ fn whatever_lies_in_its_place_the_list_is_right() {
                 sqlite
                     .execute_batch("UPDATE session SET title = 'x'")
                     .unwrap();
-                sqlite.pragma_update(None, "user_version", 3).unwrap();
+                sqlite.pragma_update(None, "user_version", 4).unwrap();
             },
             false,
         ),
@@ -145,7 +145,7 @@ fn whatever_lies_in_its_place_the_list_is_right() {
         let index = bench.index();
         assert_eq!(titles(&index), ["one"], "{what}");
         assert_eq!(titles(&index), ["one"], "{what}, again");
-        let expected = if mended { Some((2, 1)) } else { before };
+        let expected = if mended { Some((3, 1)) } else { before };
         assert_eq!(state(), expected, "{what}");
     }
 }
