@@ -1,11 +1,11 @@
 //! The client as the face writes to it: answers, updates, calls.
 
-use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Serialize;
 use sessiond_protocol::{Content, ItemId, SessionId};
 use sessiond_wire::OutQueue;
-use sessiond_wire::rpc::{ErrorObject, InFlight, Peer, PendingCall, RawId, RpcFrame};
+use sessiond_wire::rpc::{ErrorObject, InFlight, Peer, PendingCall, RawId, RpcFrame, Wrapping};
 
 use crate::update::{Block, Chunk, Meta, Update};
 
@@ -13,9 +13,8 @@ use crate::update::{Block, Chunk, Meta, Update};
 /// the frame stays under 1 MiB (WIRE-4).
 pub(crate) const CHUNK_BYTES: usize = 160 * 1024;
 
-/// What stands after the text of a [`Chunk`]: its quote, and the ends of content, update, params
-/// and frame.
-const AFTER_TEXT: &str = "\"}}}}";
+/// How a [`Chunk`] without text ends: its quotes, then the ends of content, update, params and frame.
+const NO_TEXT: &str = "\"\"}}}}";
 
 /// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,25 +101,33 @@ impl Client {
         }
     }
 
-    /// Sends text of a message, in frames of bounded size. Without a remark its pieces may merge
-    /// with their neighbours in the queue.
+    /// Sends text of a message that is whole, in frames of bounded size.
     pub(crate) fn say(&self, voice: Voice, text: &str, message: &Message) {
         for text in pieces(text) {
             let content = Block::text(text);
             let (message_id, meta) = (message.id, message.meta);
-            let update = voice.chunk(Chunk {
-                message_id,
-                meta,
-                content,
-            });
-            if let Some(frame) = frame(message.session, &update) {
-                let delta = delta(frame.as_str());
-                self.queue().push(match delta {
-                    Some(delta) => frame.with_delta(delta),
-                    None => frame,
-                });
-            }
+            self.update(
+                message.session,
+                &voice.chunk(Chunk {
+                    message_id,
+                    meta,
+                    content,
+                }),
+            );
         }
+    }
+
+    /// Sends more text of a message that streams, in frames of bounded size that merge with their
+    /// neighbours where the client is slow.
+    pub(crate) fn say_more(&self, streaming: &Arc<Wrapping>, text: String) {
+        let send = |text| {
+            let frame = RpcFrame::delta(streaming.clone(), text);
+            self.queue().push(frame);
+        };
+        if (1..=CHUNK_BYTES).contains(&text.len()) {
+            return send(text);
+        }
+        pieces(&text).map(str::to_owned).for_each(send);
     }
 
     /// Sends a block of a message: text in frames of bounded size, anything else whole.
@@ -180,12 +187,19 @@ fn frame(session: SessionId, update: &impl Serialize) -> Option<RpcFrame> {
         .ok()
 }
 
-/// Where in the text of a chunk's frame the message's own text stands.
-fn delta(frame: &str) -> Option<Range<usize>> {
-    const BEFORE_TEXT: &str = "\"text\":\"";
-    let start = frame.find(BEFORE_TEXT)? + BEFORE_TEXT.len();
-    let end = frame.strip_suffix(AFTER_TEXT)?.len();
-    (start <= end).then_some(start..end)
+/// What stands around the text of a message that streams. It is the same for each of its chunks, of
+/// which there are thousands, so it is made once.
+pub(crate) fn streaming(voice: Voice, message: &Message) -> Arc<Wrapping> {
+    let update = voice.chunk(Chunk {
+        message_id: message.id,
+        meta: message.meta,
+        content: Block::text(""),
+    });
+    let frame = frame(message.session, &update);
+    let text = frame.as_ref().map(RpcFrame::text).unwrap_or_default();
+    let head = text.strip_suffix(NO_TEXT).unwrap_or_default().to_owned();
+    let tail = NO_TEXT.trim_start_matches('"').to_owned();
+    Arc::new(Wrapping { head, tail })
 }
 
 /// The text in pieces of at most [`CHUNK_BYTES`], cut between characters.

@@ -1,13 +1,15 @@
 //! A turn as it happens: which items are open, what of them the client has seen.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use sessiond_protocol::{
     Event, EventFrame, Item, ItemId, ItemKind, SessionId, Stream, ToolCall, ToolStatus, TurnId,
 };
+use sessiond_wire::rpc::Wrapping;
 use tokio::time::Instant;
 
-use crate::client::{Client, Message, Voice};
+use crate::client::{Client, Message, Voice, streaming};
 use crate::replay::StillOpen;
 use crate::tail::Tail;
 use crate::update::{Call, CallChange, Shown, Update, status};
@@ -27,6 +29,18 @@ struct Text {
     voice: Voice,
     /// How many bytes of it the client has seen, from its beginning and without a gap (WIRE-9).
     seen: u64,
+    /// Made with the first text that is sent.
+    streaming: Option<Arc<Wrapping>>,
+}
+
+impl Text {
+    fn new(voice: Voice, seen: usize) -> Self {
+        Self {
+            voice,
+            seen: seen as u64,
+            streaming: None,
+        }
+    }
 }
 
 /// A tool call that is not over.
@@ -52,7 +66,7 @@ impl Live {
                 offset,
                 text,
             } => {
-                self.text(client, session, id, (offset, &text));
+                self.text(client, session, id, (offset, text));
             }
             Event::ItemDelta {
                 stream: Stream::Output,
@@ -123,22 +137,10 @@ impl Live {
     fn adopt(&mut self, id: ItemId, item: Item) {
         match item {
             Item::AgentMessage { text, .. } => {
-                self.texts.insert(
-                    id,
-                    Text {
-                        voice: Voice::Agent,
-                        seen: text.len() as u64,
-                    },
-                );
+                self.texts.insert(id, Text::new(Voice::Agent, text.len()));
             }
             Item::Thought { text, .. } => {
-                self.texts.insert(
-                    id,
-                    Text {
-                        voice: Voice::Thought,
-                        seen: text.len() as u64,
-                    },
-                );
+                self.texts.insert(id, Text::new(Voice::Thought, text.len()));
             }
             Item::ToolCall(call) => {
                 self.calls.insert(
@@ -177,29 +179,27 @@ impl Live {
         client: &Client,
         session: SessionId,
         id: ItemId,
-        (offset, text): (u64, &str),
+        (offset, mut text): (u64, String),
     ) {
         let Some(live) = self.texts.get_mut(&id) else {
             return;
         };
-        let Some(known) = live.seen.checked_sub(offset) else {
+        let known = live.seen.checked_sub(offset);
+        let known = known.and_then(|known| usize::try_from(known).ok());
+        let Some(known) = known.filter(|known| text.is_char_boundary(*known)) else {
             return;
         };
-        let fresh = usize::try_from(known)
-            .ok()
-            .and_then(|known| text.get(known..));
-        if let Some(fresh) = fresh {
-            live.seen += fresh.len() as u64;
-            client.say(
-                live.voice,
-                fresh,
-                &Message {
-                    session,
-                    id: Some(id),
-                    meta: None,
-                },
-            );
-        }
+        text.drain(..known);
+        live.seen += text.len() as u64;
+        let streaming = live.streaming.get_or_insert_with(|| {
+            let message = Message {
+                session,
+                id: Some(id),
+                meta: None,
+            };
+            streaming(live.voice, &message)
+        });
+        client.say_more(streaming, text);
     }
 
     fn changed(&mut self, client: &Client, session: SessionId, (id, call): (ItemId, ToolCall)) {
@@ -215,24 +215,30 @@ impl Live {
 
     fn ended(&mut self, client: &Client, session: SessionId, (id, item): (ItemId, Item)) {
         match item {
-            Item::AgentMessage { ref text, .. } | Item::Thought { ref text, .. } => {
-                // Text that was shown is never sent again: chunks only append (acp.md 5.19).
-                let seen = self.texts.remove(&id).map_or(0, |live| live.seen);
-                self.texts.insert(
-                    id,
-                    Text {
-                        voice: voice(item.kind()),
-                        seen,
-                    },
-                );
-                self.text(client, session, id, (0, text));
-                self.texts.remove(&id);
+            Item::AgentMessage { text, .. } => {
+                self.text_ended(client, session, id, (Voice::Agent, text));
+            }
+            Item::Thought { text, .. } => {
+                self.text_ended(client, session, id, (Voice::Thought, text));
             }
             Item::ToolCall(call) => self.call_ended(client, session, (id, &call)),
             Item::Plan { entries } => client.update(session, &Update::Plan { entries: &entries }),
             // The client wrote it: live it is never echoed.
             Item::UserMessage { .. } => {}
         }
+    }
+
+    fn text_ended(
+        &mut self,
+        client: &Client,
+        session: SessionId,
+        id: ItemId,
+        (voice, text): (Voice, String),
+    ) {
+        // Text that was shown is never sent again: chunks only append (acp.md 5.19).
+        self.texts.entry(id).or_insert_with(|| Text::new(voice, 0));
+        self.text(client, session, id, (0, text));
+        self.texts.remove(&id);
     }
 
     fn call_ended(&mut self, client: &Client, session: SessionId, (id, call): (ItemId, &ToolCall)) {

@@ -15,6 +15,11 @@ use crate::questions::Answered;
 /// stop what fills the queue.
 const LINES_WHILE_FULL: usize = 256;
 
+/// Frames of the engine that are taken up together, so that they are written together. Each of a
+/// stream makes one frame for the client: the queue to it has room for so many beyond where this
+/// face waits for it.
+const BATCH: usize = 128;
+
 /// How the face is set up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -33,8 +38,9 @@ pub struct Options {
 #[derive(Debug)]
 enum Input {
     Line(Line),
-    Frame(ServerFrame),
-    Answered(Answered),
+    /// There are frames of the engine.
+    Frames,
+    Answered(Box<Answered>),
     /// It is time to look again: output waits to be shown, or the queue has room.
     Look,
     ClientGone,
@@ -100,6 +106,7 @@ async fn run(
     waist: &Connection,
 ) -> Result<(), FaceError> {
     let mut lines_left = LINES_WHILE_FULL;
+    let mut frames = Vec::with_capacity(BATCH);
     loop {
         let is_full = face.client.queue().is_full();
         if !is_full {
@@ -108,7 +115,7 @@ async fn run(
         match next(
             face,
             lines,
-            waist,
+            (waist, &mut frames),
             Room {
                 is_full,
                 lines_left,
@@ -120,8 +127,8 @@ async fn run(
                 lines_left = lines_left.saturating_sub(1);
                 face.line(line, Instant::now());
             }
-            Input::Frame(frame) => face.frame(frame, Instant::now())?,
-            Input::Answered(answered) => face.answered(answered),
+            Input::Frames => take_up(face, &mut frames)?,
+            Input::Answered(answered) => face.answered(*answered),
             Input::Look => face.tick(Instant::now()),
             Input::ClientGone => return Ok(()),
             Input::EngineGone => return Err(FaceError::EngineGone),
@@ -130,6 +137,16 @@ async fn run(
             waist.send(frame).await?;
         }
     }
+}
+
+/// Takes up frames of the engine; what they lead to is written together.
+fn take_up(face: &mut Face, frames: &mut Vec<ServerFrame>) -> Result<(), FaceError> {
+    let out = face.client.queue().clone();
+    let _together = out.batch();
+    let now = Instant::now();
+    frames
+        .drain(..)
+        .try_for_each(|frame| face.frame(frame, now))
 }
 
 /// How much room there is for what the client is sent.
@@ -142,7 +159,7 @@ struct Room {
 async fn next(
     face: &mut Face,
     lines: &mut mpsc::Receiver<Line>,
-    waist: &Connection,
+    (waist, frames): (&Connection, &mut Vec<ServerFrame>),
     room: Room,
 ) -> Input {
     let out = face.client.queue().clone();
@@ -151,8 +168,11 @@ async fn next(
     tokio::select! {
         () = out.closed() => Input::ClientGone,
         line = lines.recv(), if room.lines_left > 0 => line.map_or(Input::ClientGone, Input::Line),
-        answered = face.questions.answered() => Input::Answered(answered),
-        frame = waist.recv(), if !room.is_full => frame.map_or(Input::EngineGone, Input::Frame),
+        answered = face.questions.answered() => Input::Answered(Box::new(answered)),
+        count = waist.recv_many(frames, BATCH), if !room.is_full => match count {
+            0 => Input::EngineGone,
+            _ => Input::Frames,
+        },
         () = out.ready(), if room.is_full => Input::Look,
         () = sleep_until(due.unwrap_or(now)), if due.is_some() => Input::Look,
     }

@@ -43,7 +43,7 @@ where
 {
     let lines =
         stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT).map_err(Failure::os("start a thread"))?;
-    let queue = OutQueue::new();
+    let queue = OutQueue::patient();
     let writer =
         stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;
     let diverted = io.diverted;

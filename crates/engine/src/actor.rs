@@ -265,12 +265,14 @@ impl Actor {
     fn heard(&mut self, message: running::Message) {
         match message {
             running::Message::Said(said) => {
-                self.said(said);
+                // What is taken in one go happens at one moment.
+                let now = self.now();
+                self.said(said, &now);
                 for _ in 1..AGENT_BURST {
                     let Some(said) = self.running.try_recv() else {
                         break;
                     };
-                    self.said(said);
+                    self.said(said, &now);
                 }
             }
             running::Message::Done(result) => {
@@ -281,7 +283,7 @@ impl Actor {
         }
     }
 
-    fn said(&mut self, said: FromAgent) {
+    fn said(&mut self, said: FromAgent, now: &Moment) {
         let input = match said {
             FromAgent::Emit(emit) => Input::Emitted(emit),
             FromAgent::CallStarted(call, reply) => {
@@ -305,7 +307,7 @@ impl Actor {
                 Input::Recorded { marker, token }
             }
         };
-        self.input(input);
+        self.input_at(input, now);
     }
 
     fn wait(&mut self, waiter: Waiter) -> Token {
@@ -316,23 +318,31 @@ impl Actor {
     }
 
     fn input(&mut self, input: Input) {
-        self.step(input);
+        let now = self.now();
+        self.input_at(input, &now);
+    }
+
+    fn input_at(&mut self, input: Input, now: &Moment) {
+        self.step(input, now);
         if self.since_checkpoint > CHECKPOINT_BYTES && self.core.is_between_turns() {
             self.since_checkpoint = 0;
-            self.step(Input::Checkpoint);
+            self.step(Input::Checkpoint, now);
         }
     }
 
-    fn step(&mut self, input: Input) {
-        let now = Moment {
+    fn now(&self) -> Moment {
+        Moment {
             elapsed: self.started.elapsed(),
             at: timestamp(),
-        };
-        let step = self.core.step(input, &now, &mut Ids);
+        }
+    }
+
+    fn step(&mut self, input: Input, now: &Moment) {
+        let step = self.core.step(input, now, &mut Ids);
         self.apply(step);
     }
 
-    fn apply(&mut self, step: Step) {
+    fn apply(&mut self, mut step: Step) {
         let mut never_ran = false;
         for urgent in &step.urgent {
             match urgent {
@@ -344,9 +354,10 @@ impl Actor {
         }
         let ticket = (!step.append.is_empty()).then(|| self.append(&step));
         if ticket.is_none() && self.held.is_empty() {
-            step.then
-                .into_iter()
-                .for_each(|effect| self.perform(effect));
+            for effect in step.then.drain(..) {
+                self.perform(effect);
+            }
+            self.core.take_back(step.then);
         } else {
             self.held.push_back(Held {
                 ticket,

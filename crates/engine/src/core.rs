@@ -84,6 +84,8 @@ pub(crate) struct Core {
     given: Option<SessionChanged>,
     /// Whether this run has recorded anything.
     touched: bool,
+    /// Room for the effects of a step: there is a step for each piece of a streamed text.
+    spare: Vec<Effect>,
 }
 
 /// One step under way: the core, the moment, and what has come of it so far.
@@ -125,16 +127,21 @@ impl Core {
             closing: Closing::Open,
             given: None,
             touched: false,
+            spare: Vec::new(),
         }
     }
 
     /// Takes one input.
     pub(crate) fn step(&mut self, input: Input, now: &Moment, mint: &mut dyn Mint) -> Step {
+        let step = Step {
+            then: std::mem::take(&mut self.spare),
+            ..Step::default()
+        };
         let mut stepping = Stepping {
             core: self,
             now,
             mint,
-            step: Step::default(),
+            step,
         };
         let policy = stepping.core.standing.policy;
         stepping.take(input);
@@ -142,6 +149,14 @@ impl Core {
             stepping.reconsider_asks();
         }
         stepping.step
+    }
+
+    /// Takes back the list of a step's effects, all of them performed.
+    pub(crate) fn take_back(&mut self, mut performed: Vec<Effect>) {
+        performed.clear();
+        if self.spare.capacity() == 0 {
+            self.spare = performed;
+        }
     }
 
     /// When the next [`Input::Tick`] is due.

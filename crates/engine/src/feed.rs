@@ -177,9 +177,9 @@ impl Feed {
             return self.break_off("acknowledges too slowly");
         }
         let queue = &self.outlet.queue;
-        if self.outlet.is_behind(self.session) && !self.live.is_closed() {
+        if self.outlet.takes_no_more(self.session) && !self.live.is_closed() {
             tokio::select! {
-                () = self.outlet.caught_up(self.session) => {}
+                () = self.outlet.takes_more(self.session) => {}
                 () = queue.closed() => return self.end(End::Silent),
                 () = self.live.closed() => {}
             }

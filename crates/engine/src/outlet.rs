@@ -54,6 +54,25 @@ impl Outlet {
         self.queue.is_full() || self.acks.is_full(session)
     }
 
+    /// Whether a feed should wait, which is in nobody's way: it does not ask for the reader's pace.
+    pub(crate) fn takes_no_more(&self, session: SessionId) -> bool {
+        self.queue.is_at_bound() || self.acks.is_full(session)
+    }
+
+    /// Waits until a feed may go on, or the client is gone.
+    pub(crate) async fn takes_more(&self, session: SessionId) {
+        let room = async {
+            while self.takes_no_more(session) {
+                self.queue.below_bound().await;
+                self.acks.room(session).await;
+            }
+        };
+        tokio::select! {
+            () = room => {}
+            () = self.queue.closed() => {}
+        }
+    }
+
     /// Waits until the client is not behind, or gone.
     pub(crate) async fn caught_up(&self, session: SessionId) {
         let room = async {

@@ -26,6 +26,10 @@ const REACH_LIMIT: Duration = Duration::from_secs(2);
 /// Frames of holders that wait to be passed on: the reader's own queue is the real buffer.
 const AHEAD: usize = 16;
 
+/// Frames of the engine here that are passed on together: the queue to the client has room for so
+/// many beyond where this router waits for it.
+const BATCH: usize = 128;
+
 /// Who holds sessions that are not here.
 pub trait Holders: Send + Sync + 'static {
     /// The socket of the process that holds a session, when it is another one of this machine that
@@ -95,17 +99,18 @@ enum Life {
 
 impl<H: Holders> Router<H> {
     async fn run(mut self, mut heard: mpsc::Receiver<Said>) {
+        let out = self.server.out.clone();
+        let mut frames = Vec::with_capacity(BATCH);
         loop {
-            let is_full = self.server.out.is_full();
-            let out = self.server.out.clone();
+            let is_full = out.is_full();
             let life = tokio::select! {
                 frame = self.server.recv() => match frame {
                     Some(frame) => self.client(frame).await,
                     None => Life::Over,
                 },
-                frame = self.local.recv(), if !is_full => match frame {
-                    Some(frame) => self.here(frame).await,
-                    None => Life::Over,
+                count = self.local.recv_many(&mut frames, BATCH), if !is_full => match count {
+                    0 => Life::Over,
+                    _ => self.here(&mut frames).await,
                 },
                 // The router holds a sender: the channel does not end.
                 Some(said) = heard.recv(), if !is_full => {
@@ -157,18 +162,20 @@ impl<H: Holders> Router<H> {
         }
     }
 
-    /// A frame of the engine here.
-    async fn here(&mut self, frame: ServerFrame) -> Life {
-        if let ServerFrame::Receipt(receipt) = &frame {
-            let pending = self.pending.remove(&receipt.id);
-            if is_held(receipt)
-                && let Some(submission) = pending.and_then(|pending| pending.again)
-                && self.hand_over(submission).await
-            {
-                return Life::On;
+    /// Frames of the engine here.
+    async fn here(&mut self, frames: &mut Vec<ServerFrame>) -> Life {
+        for frame in frames.drain(..) {
+            if let ServerFrame::Receipt(receipt) = &frame {
+                let pending = self.pending.remove(&receipt.id);
+                if is_held(receipt)
+                    && let Some(submission) = pending.and_then(|pending| pending.again)
+                    && self.hand_over(submission).await
+                {
+                    continue;
+                }
             }
+            self.server.out.push(frame);
         }
-        self.server.out.push(frame);
         Life::On
     }
 

@@ -1,6 +1,6 @@
 //! Identifiers: newtypes over UUIDs and client-chosen strings, validated where they are made.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,10 @@ fn parse_canonical(text: &str) -> Option<Uuid> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("minLength" = 1, "maxLength" = 255))]
-pub struct SubmissionId(String);
+pub struct SubmissionId(
+    // Shared: every event of a turn carries the id of what caused it.
+    Arc<str>,
+);
 
 impl SubmissionId {
     /// Longest id in bytes.
@@ -108,7 +111,7 @@ impl TryFrom<String> for SubmissionId {
 
     fn try_from(text: String) -> Result<Self, InvalidId> {
         if (1..=Self::MAX).contains(&text.len()) {
-            Ok(Self(text))
+            Ok(Self(text.into()))
         } else {
             Err(InvalidId {
                 kind: "submission",
@@ -120,7 +123,7 @@ impl TryFrom<String> for SubmissionId {
 
 impl From<SubmissionId> for String {
     fn from(id: SubmissionId) -> String {
-        id.0
+        id.as_str().to_owned()
     }
 }
 

@@ -61,7 +61,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Says the next piece of a text.
-    pub(crate) async fn say_more(&mut self, piece: &str) -> Result<(), TurnOver> {
+    pub(crate) async fn say_more(&mut self, piece: impl Into<String>) -> Result<(), TurnOver> {
         self.in_message = true;
         self.context.say(piece).await
     }

@@ -48,7 +48,8 @@ pub struct ServerEnd {
 /// The two ends of a new connection.
 pub fn pair() -> (Connection, ServerEnd) {
     let (sender, receiver) = mpsc::channel(CLIENT_FRAMES);
-    let out = OutQueue::new();
+    // The face behind it writes to somebody, and passes on how fast that one reads.
+    let out = OutQueue::patient();
     (
         Connection {
             frames: sender,
@@ -83,6 +84,13 @@ impl Connection {
     /// that is dropped loses nothing.
     pub async fn recv(&self) -> Option<ServerFrame> {
         self.events.recv().await
+    }
+
+    /// Appends up to `limit` frames to `into`, waiting for the first; returns how many. Zero says
+    /// that the server has ended the connection and all is received. A wait that is dropped loses
+    /// nothing.
+    pub async fn recv_many(&self, into: &mut Vec<ServerFrame>, limit: usize) -> usize {
+        self.events.recv_many(into, limit).await
     }
 }
 

@@ -36,7 +36,7 @@
 //!     Inbound::Ignore => peer.ignore(),
 //! }
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! let frame = queue.recv().await.map(|frame| frame.as_str().to_owned());
+//! let frame = queue.recv().await.map(|frame| frame.text().into_owned());
 //! assert_eq!(frame.as_deref(), Some(r#"{"jsonrpc":"2.0","id":"a","result":"pong"}"#));
 //! # });
 //! # Ok::<(), std::io::Error>(())

@@ -3,12 +3,20 @@
 //! Pushing never blocks and never drops: order is decided by the push alone. What bounds the queue
 //! is that whoever produces in bulk (agents, replay, the reader of a client's requests) waits for
 //! [`OutQueue::ready`] first, and that adjacent deltas merge while a slow reader lets them wait.
+//!
+//! A [patient](OutQueue::patient) queue merges nothing for a reader that keeps up, however fast the
+//! producer: that one waits for the reader, as long as the reader reads at all.
+
+mod state;
 
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+
+use state::{Kind, State};
 
 /// Frames waiting at which the queue counts as full: some milliseconds of work for a reader that
 /// keeps up, and small beside what the frames themselves weigh.
@@ -21,6 +29,19 @@ pub const HIGH_WATER_BYTES: usize = 4 * 1024 * 1024;
 /// Frames waiting from which on adjacent deltas merge. Below it each delta stays a frame of its
 /// own, so that a reader that keeps up sees the text as it was streamed.
 pub const COALESCE_FROM: usize = 16;
+
+/// Frames waiting at which the producers of a patient queue wait: a pipe full of small frames, so that
+/// the reader finds work while the producer works.
+pub const PATIENT_FRAMES: usize = 256;
+
+/// The bound of a patient queue: frames waiting from which on adjacent deltas merge. So far above
+/// [`PATIENT_FRAMES`] that what is under way when producers begin to wait does not reach it.
+pub const PATIENT_COALESCE_FROM: usize = 2 * PATIENT_FRAMES;
+
+/// How long the producers of a patient queue wait for a reader that takes nothing. Longer than one
+/// that reads is ever kept from its processor on a busy machine; no longer than text may take to be
+/// stored (LOG-17), so that a turn goes on at the speed of people beside the slowest reader.
+pub const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What a frame is assumed to weigh unless it knows better, in bytes.
 pub const NOMINAL_WEIGHT: usize = 512;
@@ -63,23 +84,6 @@ struct Shared<T> {
     ended: Notify,
 }
 
-#[derive(Debug)]
-struct State<T> {
-    frames: VecDeque<T>,
-    weight: usize,
-    /// Frames ever queued; a merged one is no frame of its own.
-    queued: u64,
-    /// Frames the consumer has dealt with, written or discarded.
-    settled: u64,
-    closed: bool,
-}
-
-impl<T> State<T> {
-    fn is_full(&self) -> bool {
-        self.frames.len() >= HIGH_WATER_FRAMES || self.weight >= HIGH_WATER_BYTES
-    }
-}
-
 impl<T> Clone for OutQueue<T> {
     fn clone(&self) -> Self {
         Self {
@@ -95,17 +99,22 @@ impl<T: Coalesce> Default for OutQueue<T> {
 }
 
 impl<T: Coalesce> OutQueue<T> {
-    /// An empty, open queue.
+    /// An empty, open queue that merges deltas as soon as the reader is behind: for readers that
+    /// have enough to do with less.
     pub fn new() -> Self {
-        let state = State {
-            frames: VecDeque::new(),
-            weight: 0,
-            queued: 0,
-            settled: 0,
-            closed: false,
-        };
+        Self::of(Kind::Eager)
+    }
+
+    /// An empty, open queue that merges deltas only at its bound, [`PATIENT_COALESCE_FROM`]. Before,
+    /// at [`PATIENT_FRAMES`], it counts as full for as long as [`PATIENCE`] lets the reader come
+    /// round.
+    pub fn patient() -> Self {
+        Self::of(Kind::Patient)
+    }
+
+    fn of(kind: Kind) -> Self {
         let shared = Shared {
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(kind)),
             filled: Condvar::new(),
             arrived: Notify::new(),
             room: Notify::new(),
@@ -117,7 +126,7 @@ impl<T: Coalesce> OutQueue<T> {
         }
     }
 
-    /// Appends a frame; the frame before may take it up instead once [`COALESCE_FROM`] wait.
+    /// Appends a frame; where the reader is behind, the frame before may take it up instead.
     ///
     /// On a closed queue the frame is discarded: nobody is left to read it.
     pub fn push(&self, frame: T) {
@@ -125,18 +134,27 @@ impl<T: Coalesce> OutQueue<T> {
         if state.closed {
             return;
         }
-        let Some(frame) = merge(&mut state, frame) else {
-            return;
-        };
-        state.weight += frame.weight();
-        state.queued += 1;
-        state.frames.push_back(frame);
-        let first = state.frames.len() == 1;
-        drop(state);
-        if first {
-            self.shared.filled.notify_one();
-            self.shared.arrived.notify_one();
+        state.push(frame);
+        if state.batches == 0 && state.frames.len() == 1 {
+            self.wake(state);
         }
+    }
+
+    /// Begins a batch: until it is dropped the consumer is not woken, so that it finds all of it at
+    /// once. To be dropped without having waited for anything.
+    pub fn batch(&self) -> Batch<'_, T> {
+        self.lock().batches += 1;
+        Batch { queue: self }
+    }
+
+    /// Wakes the consumer: the thread only if it sleeps, because that costs a call of the system.
+    fn wake(&self, state: MutexGuard<'_, State<T>>) {
+        let is_asleep = state.is_thread_asleep;
+        drop(state);
+        if is_asleep {
+            self.shared.filled.notify_one();
+        }
+        self.shared.arrived.notify_one();
     }
 
     /// Whether so much waits that bulk producers should wait for [`ready`](Self::ready).
@@ -146,8 +164,37 @@ impl<T: Coalesce> OutQueue<T> {
 
     /// Waits until the queue is below its high-water marks, or closed.
     pub async fn ready(&self) {
-        self.until(&self.shared.room, |state| state.closed || !state.is_full())
-            .await;
+        loop {
+            // Enabled before the check: a change between check and wait is not missed.
+            let mut room = pin!(self.shared.room.notified());
+            room.as_mut().enable();
+            let patience_ends = {
+                let state = self.lock();
+                if state.closed || !state.is_full() {
+                    return;
+                }
+                state.patience_ends().filter(|_| !state.is_at_bound())
+            };
+            match patience_ends {
+                // Whether room came or patience ended is looked at anew.
+                Some(end) => drop(tokio::time::timeout_at(end, room).await),
+                None => room.await,
+            }
+        }
+    }
+
+    /// Whether so much waits that nobody may add to it however long it takes.
+    pub fn is_at_bound(&self) -> bool {
+        self.lock().is_at_bound()
+    }
+
+    /// Waits until the queue is not at its bound, or closed; [`ready`](Self::ready) for those who
+    /// can do without the reader's pace.
+    pub async fn below_bound(&self) {
+        self.until(&self.shared.room, |state| {
+            state.closed || !state.is_at_bound()
+        })
+        .await;
     }
 
     /// Ends the queue: what waits may still be taken, later frames are discarded.
@@ -213,15 +260,15 @@ impl<T: Coalesce> OutQueue<T> {
         if count == 0 {
             return (state.closed || limit == 0).then_some(0);
         }
-        let was_full = state.is_full();
+        let was_waited_for = state.is_waited_for();
         let before = into.len();
         into.extend(state.frames.drain(..count));
         let taken = into.iter().skip(before).map(Coalesce::weight).sum();
         state.weight = state.weight.saturating_sub(taken);
         state.settled += count as u64;
-        let has_room = was_full && !state.is_full();
+        state.note_room();
         drop(state);
-        if has_room {
+        if was_waited_for {
             self.shared.room.notify_waiters();
         }
         self.shared.progress.notify_waiters();
@@ -237,17 +284,20 @@ impl<T: Coalesce> OutQueue<T> {
             if state.closed {
                 return false;
             }
+            state.is_thread_asleep = true;
             state = self
                 .shared
                 .filled
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.is_thread_asleep = false;
         }
-        let was_full = state.is_full();
+        let was_waited_for = state.is_waited_for();
         std::mem::swap(&mut state.frames, into);
         state.weight = 0;
+        state.note_room();
         drop(state);
-        if was_full {
+        if was_waited_for {
             self.shared.room.notify_waiters();
         }
         true
@@ -290,19 +340,20 @@ impl<T: Coalesce> OutQueue<T> {
     }
 }
 
-/// Merges `frame` into the last one that waits; gives it back if it must stand alone.
-fn merge<T: Coalesce>(state: &mut State<T>, frame: T) -> Option<T> {
-    if state.frames.len() < COALESCE_FROM {
-        return Some(frame);
+/// Frames that are pushed together, see [`OutQueue::batch`].
+#[derive(Debug)]
+pub struct Batch<'a, T: Coalesce> {
+    queue: &'a OutQueue<T>,
+}
+
+impl<T: Coalesce> Drop for Batch<'_, T> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.batches = state.batches.saturating_sub(1);
+        if state.batches == 0 && !state.frames.is_empty() {
+            self.queue.wake(state);
+        }
     }
-    let Some(last) = state.frames.back_mut() else {
-        return Some(frame);
-    };
-    let before = last.weight();
-    let rest = last.absorb(frame).err();
-    let after = last.weight();
-    state.weight = state.weight.saturating_sub(before) + after;
-    rest
 }
 
 #[cfg(test)]

@@ -282,7 +282,7 @@ async fn ids_are_repeated_byte_by_byte() {
         let frame = stage.out.recv().await.unwrap();
         assert!(
             frame
-                .as_str()
+                .text()
                 .starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error""#))
         );
     }

@@ -166,10 +166,10 @@ impl Stage {
             .expect("a frame in time")
             .unwrap();
         assert!(
-            frame.as_str().len() < 1 << 20,
+            frame.text().len() < 1 << 20,
             "WIRE-4: frames stay under 1 MiB"
         );
-        let frame: Value = serde_json::from_str(frame.as_str()).unwrap();
+        let frame: Value = serde_json::from_str(&frame.text()).unwrap();
         self.check(&frame);
         frame
     }

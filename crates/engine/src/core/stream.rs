@@ -150,15 +150,15 @@ impl Stepping<'_> {
     pub(super) fn emitted(&mut self, emit: Emit) {
         let Some(turn) = self.turn_id() else { return };
         match emit {
-            Emit::Text(text) => self.text(ItemKind::AgentMessage, &text),
-            Emit::Thought(text) => self.text(ItemKind::Thought, &text),
+            Emit::Text(text) => self.text(ItemKind::AgentMessage, text),
+            Emit::Thought(text) => self.text(ItemKind::Thought, text),
             Emit::MessageEnd => self.end_message(MessageEnd::Whole),
             Emit::CallChanged(item, call) => {
                 if self.is_open_call(item) {
                     self.record(Some(turn), Some(item), Event::ItemChanged { call });
                 }
             }
-            Emit::CallOutput(item, text) => self.output(item, &text),
+            Emit::CallOutput(item, text) => self.output(item, text),
             Emit::CallEnded(item, call) => self.call_ended(item, call),
             Emit::Plan(entries) => {
                 self.end_message(MessageEnd::Whole);
@@ -177,7 +177,7 @@ impl Stepping<'_> {
         }
     }
 
-    fn text(&mut self, kind: ItemKind, text: &str) {
+    fn text(&mut self, kind: ItemKind, text: String) {
         if text.is_empty() {
             return;
         }
@@ -202,8 +202,7 @@ impl Stepping<'_> {
         else {
             return;
         };
-        let (item, offset) = (message.item, message.grow(text, now));
-        let text = text.to_owned();
+        let (item, offset) = (message.item, message.grow(&text, now));
         let delta = Event::ItemDelta {
             stream: Stream::Text,
             offset,
@@ -254,7 +253,7 @@ impl Stepping<'_> {
         self.raise(Some(id), hook, Waits::Call(token, id, call));
     }
 
-    fn output(&mut self, item: ItemId, text: &str) {
+    fn output(&mut self, item: ItemId, text: String) {
         if text.is_empty() || !self.is_open_call(item) {
             return;
         }
@@ -271,11 +270,11 @@ impl Stepping<'_> {
         let Some(growing) = turn.outputs.get_mut(at) else {
             return;
         };
-        let offset = growing.grow(text, now);
+        let offset = growing.grow(&text, now);
         let delta = Event::ItemDelta {
             stream: Stream::Output,
             offset,
-            text: text.to_owned(),
+            text,
         };
         self.record(self.turn_id(), Some(item), delta);
     }

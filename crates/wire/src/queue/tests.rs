@@ -124,6 +124,111 @@ fn bulk_producers_wait_at_the_high_water_mark() {
     }
 }
 
+/// WIRE-6: as fast as a producer is, what it sends arrives as it was sent while the reader reads.
+#[tokio::test(start_paused = true)]
+async fn a_patient_queue_merges_nothing_for_a_reader_that_reads() {
+    let queue = OutQueue::patient();
+    let producer = queue.clone();
+    let total = 10 * HIGH_WATER_FRAMES;
+    let task = tokio::spawn(async move {
+        for number in 0..total {
+            producer.ready().await;
+            producer.push(Frame::Text(1, format!("{number} ")));
+        }
+        producer.close();
+    });
+    let mut frames = Vec::new();
+    // Kept from its processor every now and then, but never for as long as the patience.
+    while queue.recv_many(&mut frames, 3 * PATIENT_FRAMES / 2).await > 0 {
+        tokio::time::sleep(PATIENCE / 2).await;
+    }
+    task.await.unwrap();
+    assert_eq!(frames.len(), total);
+}
+
+/// WIRE-6: a reader that stands still is not waited for: text merges, and nothing is lost of it.
+#[tokio::test(start_paused = true)]
+async fn a_patient_queue_merges_at_its_bound_when_the_reader_stands_still() {
+    let queue = OutQueue::patient();
+    let begun = tokio::time::Instant::now();
+    let mut text = String::new();
+    for number in 0..10 * HIGH_WATER_FRAMES {
+        queue.ready().await;
+        queue.push(Frame::Text(1, format!("{number} ")));
+        text.push_str(&format!("{number} "));
+    }
+    assert_eq!(begun.elapsed().as_millis(), PATIENCE.as_millis());
+    let frames = drain(&queue);
+    assert_eq!(frames.len(), PATIENT_COALESCE_FROM);
+    let texts = frames.iter().map(|frame| match frame {
+        Frame::Text(_, text) => text.as_str(),
+        _ => "",
+    });
+    assert_eq!(texts.collect::<String>(), text);
+}
+
+/// WIRE-4, WIRE-6: what does not merge is bounded all the same.
+#[tokio::test(start_paused = true)]
+async fn a_patient_queue_is_full_at_its_bound_however_long_it_takes() {
+    let queue = OutQueue::patient();
+    let mut pushed = 0;
+    while tokio::time::timeout(10 * PATIENCE, queue.ready())
+        .await
+        .is_ok()
+    {
+        queue.push(Frame::Alone(pushed));
+        pushed += 1;
+    }
+    assert_eq!(pushed, HIGH_WATER_FRAMES);
+    assert!(queue.is_at_bound());
+    let mut below = pin!(queue.below_bound());
+    assert!(poll(below.as_mut()).is_pending());
+    assert!(poll(pin!(queue.recv())).is_ready());
+    assert!(poll(below.as_mut()).is_ready(), "room for one");
+    assert!(!queue.is_full());
+}
+
+/// The consumer of a batch finds all of it.
+#[tokio::test]
+async fn a_batch_wakes_its_reader_once() {
+    let queue = OutQueue::new();
+    let mut frames = Vec::new();
+    {
+        let mut received = pin!(queue.recv_many(&mut frames, 10));
+        let woken = std::sync::Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut context = Context::from_waker(&waker);
+        assert!(received.as_mut().poll(&mut context).is_pending());
+        let outer = queue.batch();
+        let inner = queue.batch();
+        fill(&queue, 3);
+        drop(inner);
+        assert!(!woken.is_woken(), "the outer batch is not over");
+        drop(outer);
+        assert!(woken.is_woken());
+        assert!(received.as_mut().poll(&mut context).is_ready());
+    }
+    assert_eq!(frames.len(), 3);
+    drop(queue.batch());
+    let mut frames = Vec::new();
+    assert!(poll(pin!(queue.recv_many(&mut frames, 10))).is_pending());
+}
+
+#[derive(Default)]
+struct Woken(std::sync::atomic::AtomicBool);
+
+impl Woken {
+    fn is_woken(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+impl std::task::Wake for Woken {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_closed_queue_hands_out_what_waits_and_takes_no_more() {
     let queue = OutQueue::new();

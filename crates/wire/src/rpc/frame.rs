@@ -1,6 +1,7 @@
 //! Frames on their way out, serialised once and straight into their text.
 
-use std::ops::Range;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -8,19 +9,38 @@ use super::{ErrorObject, RawId};
 use crate::queue::Coalesce;
 use crate::stdio::Encode;
 
-/// Longest frame that merging makes, in bytes: well under what peers accept as a line (WIRE-4).
-pub const MAX_MERGED: usize = 256 * 1024;
+/// Longest text that merging deltas makes, in bytes. Escaping makes at most six of one, so the frame
+/// stays under 1 MiB (WIRE-4).
+pub const MAX_MERGED: usize = 160 * 1024;
 
 /// What stands for an error that can not be written.
 const UNWRITABLE: &str =
     r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}"#;
 
-/// One message as JSON text without LF.
+/// One message on its way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcFrame {
-    text: String,
-    /// Where in `text` the escaped text of a delta stands, if the frame is one.
-    delta: Option<Range<usize>>,
+    body: Body,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Body {
+    /// JSON text without LF.
+    Whole(String),
+    /// A text delta: it becomes JSON only where it is written.
+    Delta {
+        wrapping: Arc<Wrapping>,
+        text: String,
+    },
+}
+
+/// What stands around the text in the deltas of one message.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wrapping {
+    /// JSON up to the text, its opening quote excluded.
+    pub head: String,
+    /// JSON behind the text, its closing quote excluded.
+    pub tail: String,
 }
 
 #[derive(Serialize)]
@@ -99,59 +119,74 @@ impl RpcFrame {
         if text.contains(['\n', '\r']) {
             text = text.replace(['\n', '\r'], " ");
         }
-        Self { text, delta: None }
+        Self {
+            body: Body::Whole(text),
+        }
     }
 
-    /// Marks the frame as a text delta: `delta` is the byte range of the (escaped) delta within
-    /// [`as_str`](Self::as_str). Adjacent frames that are equal but for their delta then merge
-    /// when the reader is slow. A range that does not fit the text is ignored.
-    #[must_use]
-    pub fn with_delta(mut self, delta: Range<usize>) -> Self {
-        self.delta = self.text.get(delta.clone()).is_some().then_some(delta);
-        self
+    /// A text delta of a message: `text` as a JSON string within `wrapping`. Where the reader is
+    /// slow, adjacent deltas with the same wrapping merge.
+    pub fn delta(wrapping: Arc<Wrapping>, text: String) -> Self {
+        Self {
+            body: Body::Delta { wrapping, text },
+        }
     }
 
     /// The JSON text, without LF.
-    pub fn as_str(&self) -> &str {
-        &self.text
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.body {
+            Body::Whole(text) => text.into(),
+            Body::Delta { wrapping, text } => {
+                let mut line = Vec::new();
+                write_delta(&mut line, wrapping, text);
+                String::from_utf8_lossy(&line).into_owned().into()
+            }
+        }
     }
+}
 
-    /// What stands before, in and after the delta.
-    fn parts(&self) -> Option<(&str, &str, &str)> {
-        let delta = self.delta.clone()?;
-        Some((
-            self.text.get(..delta.start)?,
-            self.text.get(delta.clone())?,
-            self.text.get(delta.end..)?,
-        ))
+fn write_delta(line: &mut Vec<u8>, wrapping: &Wrapping, text: &str) {
+    line.extend_from_slice(wrapping.head.as_bytes());
+    let start = line.len();
+    if serde_json::to_writer(&mut *line, text).is_err() {
+        // Not reached: a string is JSON, and a vector takes all of it.
+        line.truncate(start);
+        line.extend_from_slice(b"\"\"");
     }
+    line.extend_from_slice(wrapping.tail.as_bytes());
 }
 
 impl Coalesce for RpcFrame {
     fn absorb(&mut self, next: Self) -> Result<(), Self> {
-        let (Some((head, _, tail)), Some((next_head, more, next_tail))) =
-            (self.parts(), next.parts())
-        else {
-            return Err(next);
-        };
-        if head != next_head || tail != next_tail || self.text.len() + more.len() > MAX_MERGED {
-            return Err(next);
+        match (&mut self.body, next.body) {
+            (
+                Body::Delta { wrapping, text },
+                Body::Delta {
+                    wrapping: other,
+                    text: more,
+                },
+            ) if *wrapping == other && text.len() + more.len() <= MAX_MERGED => {
+                text.push_str(&more);
+                Ok(())
+            }
+            (_, body) => Err(Self { body }),
         }
-        if let Some(delta) = &mut self.delta {
-            self.text.insert_str(delta.end, more);
-            delta.end += more.len();
-        }
-        Ok(())
     }
 
     fn weight(&self) -> usize {
-        self.text.len()
+        match &self.body {
+            Body::Whole(text) => text.len(),
+            Body::Delta { wrapping, text } => wrapping.head.len() + text.len(),
+        }
     }
 }
 
 impl Encode for RpcFrame {
     fn encode(&self, line: &mut Vec<u8>) {
-        line.extend_from_slice(self.text.as_bytes());
+        match &self.body {
+            Body::Whole(text) => line.extend_from_slice(text.as_bytes()),
+            Body::Delta { wrapping, text } => write_delta(line, wrapping, text),
+        }
         line.push(b'\n');
     }
 }

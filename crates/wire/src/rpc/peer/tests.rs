@@ -23,7 +23,7 @@ fn sent(peer: &Peer) -> Vec<String> {
     }
     frames
         .iter()
-        .map(|frame| frame.as_str().to_owned())
+        .map(|frame| frame.text().into_owned())
         .collect()
 }
 
