@@ -101,7 +101,8 @@ export const matching = (filter) =>
 
 /** A corner for one run: a home with the agent's settings, and an empty folder to work in. */
 export function corner(folder, { files = {} }) {
-  const place = Object.fromEntries(["home", "work", "tmp"].map((part) => [part, join(folder, part)]));
+  const parts = ["home", "work", "tmp"].map((part) => [part, join(folder, part)]);
+  const place = Object.fromEntries(parts);
   for (const path of Object.values(place)) mkdirSync(path, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
     const path = join(place.home, name);

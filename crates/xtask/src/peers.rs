@@ -42,7 +42,7 @@ const NODE_FILES: [&str; 4] = [
 ];
 
 /// The packages of the agents on the Rust SDK.
-const RUST_PACKAGES: [&str; 2] = ["echo/rust-sdk", "stream/rust-sdk"];
+const AGENT_PACKAGES: [&str; 2] = ["echo/rust-sdk", "stream/rust-sdk"];
 
 /// What npm installs the real agents from.
 const AGENT_FILES: [&str; 2] = ["agents/package.json", "agents/package-lock.json"];
@@ -55,7 +55,7 @@ const AGENTS: Peer = Peer {
     install: |installation| npm(installation, &AGENT_FILES),
 };
 
-const PEERS: [Peer; 3] = [
+const PEERS: [Peer; 4] = [
     Peer {
         name: "python",
         inputs: &["requirements.txt"],
@@ -79,7 +79,22 @@ const PEERS: [Peer; 3] = [
             "stream/rust-sdk/src/main.rs",
         ],
         tool: None,
-        install: rust,
+        install: |installation| rust(installation, &AGENT_PACKAGES, &["--release"]),
+    },
+    Peer {
+        name: "rust-client",
+        inputs: &[
+            "acp_rs/Cargo.toml",
+            "acp_rs/Cargo.lock",
+            "acp_rs/src/main.rs",
+            "acp_rs/src/checks.rs",
+            "acp_rs/src/ledger.rs",
+            "acp_rs/src/v1.rs",
+            "acp_rs/src/wire.rs",
+        ],
+        tool: None,
+        // Nothing is measured with it: what builds sooner.
+        install: |installation| rust(installation, &["acp_rs"], &[]),
     },
 ];
 
@@ -126,6 +141,11 @@ impl Peers {
     /// The echo agent on the Rust SDK.
     pub(crate) fn rust_echo(&self) -> PathBuf {
         self.folder.join("rust/release/echo-rust-sdk")
+    }
+
+    /// The client on the Rust SDK.
+    pub(crate) fn rust_client(&self) -> PathBuf {
+        self.folder.join("rust-client/debug/acp-rs")
     }
 
     /// The streaming agent on the TypeScript SDK, to be run by Node.
@@ -213,17 +233,17 @@ fn npm(Installation { drives, into }: &Installation<'_>, files: &[&str]) -> Resu
     )
 }
 
-fn rust(Installation { drives, into }: &Installation<'_>) -> Result<()> {
-    RUST_PACKAGES.iter().try_for_each(|package| {
+fn rust(
+    Installation { drives, into }: &Installation<'_>,
+    packages: &[&str],
+    options: &[&str],
+) -> Result<()> {
+    packages.iter().try_for_each(|package| {
         process::run(
             Command::new(cargo())
-                .args([
-                    "build",
-                    "--quiet",
-                    "--release",
-                    "--locked",
-                    "--manifest-path",
-                ])
+                .args(["build", "--quiet", "--locked"])
+                .args(options)
+                .arg("--manifest-path")
                 .arg(drives.join(package).join("Cargo.toml"))
                 .arg("--target-dir")
                 .arg(into),

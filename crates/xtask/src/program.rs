@@ -32,6 +32,8 @@ enum Runner {
     /// Any Python: the example needs nothing.
     Python,
     Node,
+    /// The client on the Rust SDK, told the version of the protocol by its first argument.
+    RustSdk,
     Shell,
     /// Not a program but configuration files, connected as they say.
     Editors,
@@ -43,13 +45,15 @@ pub(crate) struct Program {
     kind: Kind,
     name: &'static str,
     runner: Runner,
+    /// The file that the runner runs; the argument of a client that is built.
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 8] = [
+const PROGRAMS: [Program; 9] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
+    Program::new(Kind::Drive, "acp_rs_v1", Runner::RustSdk, "v1"),
     Program::new(
         Kind::Example,
         "attach_after_kill",
@@ -146,6 +150,11 @@ impl Program {
             Runner::PythonSdk => Peers::at(target).python(),
             Runner::Python => Tool::Python.program().into(),
             Runner::Node => Tool::Node.program().into(),
+            Runner::RustSdk => {
+                let client = Peers::at(target).rust_client();
+                let mut command = environment.command(&client);
+                return process::run_within(command.arg(self.file), DEADLINE);
+            }
             Runner::Shell => "sh".into(),
             Runner::Editors => return editors::check(&file, &environment),
         };
