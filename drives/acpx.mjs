@@ -17,6 +17,7 @@ const OWNER_STAYS_S = "20";
 /** Exit code of acpx for a permission that was denied. */
 const PERMISSION_DENIED = 5;
 const SESSION = "demo";
+const REATTACH = ["session/resume", "session/load"];
 
 const checks = new Checks();
 const that = checks.that.bind(checks);
@@ -143,9 +144,10 @@ async function killed(id) {
 
   const after = await json(...prompt("after the kill"));
   const asked = after.frames.map(({ method }) => method);
-  that("acpx re-attaches with session/load, not a new session",
-    asked.includes("session/load") && !asked.includes("session/new")
-      && after.result("session/load"), after);
+  // It prefers session/resume where an agent has it.
+  const back = asked.find((method) => REATTACH.includes(method));
+  that("acpx re-attaches to the session, not to a new one",
+    back && after.result(back) && !asked.includes("session/new"), after);
   that("the prompt after it is answered",
     after.code === 0 && said(after.updates).includes("after the kill"), after);
   that("it is the same session", (await show()).acpSessionId === id, id);
@@ -153,11 +155,22 @@ async function killed(id) {
   that("the session is closed", closed.code === 0, closed);
 }
 
+/** A record of acpx made from nothing but the id. */
+async function resumed(id) {
+  const made = await json("sessions", "new", "--name", "again", "--resume-session", id);
+  const again = JSON.parse((await json("sessions", "show", "again")).out);
+  that("acpx resumes the session by its id", made.code === 0 && again.acpSessionId === id, made);
+  const after = await json("prompt", "--session", "again", "after the resume");
+  that("the resumed session answers", said(after.updates).includes("after the resume"), after);
+  await run("sessions", "close", "again");
+}
+
 try {
   await oneShot();
   const id = await named();
   await cancel();
   await killed(id);
+  await resumed(id);
 } catch (error) {
   // Whatever ends the scenario early is one failed check.
   that("the scenario runs to its end", false, error.stack);
