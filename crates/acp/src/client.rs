@@ -94,6 +94,15 @@ impl Client {
         self.peer.request(method, params)
     }
 
+    /// Tells the client something that has its form already.
+    pub(crate) fn tell(&self, method: &str, params: &impl Serialize) {
+        match RpcFrame::notification(method, params) {
+            Ok(frame) => self.queue().push(frame),
+            // Cannot be: nothing here is a map with keys that are no strings.
+            Err(_) => tracing::error!("a notification could not be written"),
+        }
+    }
+
     /// Sends an update of a session.
     pub(crate) fn update(&self, session: SessionId, update: &impl Serialize) {
         if let Some(frame) = frame(session, update) {

@@ -6,10 +6,12 @@ use tokio::time::Instant;
 use crate::face::Face;
 use crate::negotiate::Notices;
 use crate::replay::damage_sentence;
+use crate::session::commands_update;
 use crate::update::Update;
 
 impl Face {
-    /// Takes in an event. Outside of a request of the client nothing is said about a session.
+    /// Takes in an event. What belongs to a turn is told while its prompt is unanswered, what belongs
+    /// to none whenever the session is active.
     pub(crate) fn event(&mut self, frame: EventFrame, now: Instant) {
         let notices = self.notices();
         let session = frame.session;
@@ -19,56 +21,51 @@ impl Face {
         if let Some(replay) = state.replay_of(&frame) {
             return replay.apply(&self.client, notices, frame);
         }
-        if state.turns.is_empty() {
+        if !state.is_active {
             return;
         }
+        let turn = frame.turn.filter(|turn| state.turns.contains_key(turn));
         let client = &self.client;
         match frame.event {
             Event::TurnEnded(ended) => {
-                if let Some(turn) = frame.turn {
+                if let Some(turn) = turn {
                     self.turn_ended(session, turn, &ended);
                 }
             }
             Event::SessionChanged(change) => {
                 self.session_changed(session, &change, frame.at.as_deref());
             }
-            Event::Usage(usage) => {
-                let (used, size) = (usage.used, usage.size);
-                client.update(session, &Update::UsageUpdate { used, size });
-            }
+            Event::Usage(usage) => client.update(session, &Update::usage(&usage)),
             Event::Notice {
                 severity,
                 title,
                 description,
             } if notices == Notices::Shown => {
+                let (title, description) = (&*title, description.as_deref());
                 let notice = Update::Notice {
                     severity,
-                    title: &title,
-                    description: description.as_deref(),
+                    title,
+                    description,
                 };
                 client.update(session, &notice);
             }
             Event::Damage { length, .. } if notices == Notices::Shown => {
-                let (severity, title) = (Severity::Warning, &*damage_sentence(length));
-                client.update(
-                    session,
-                    &Update::Notice {
-                        severity,
-                        title,
-                        description: None,
-                    },
-                );
+                let notice = Update::Notice {
+                    severity: Severity::Warning,
+                    title: &damage_sentence(length),
+                    description: None,
+                };
+                client.update(session, &notice);
             }
-            _ if frame
-                .turn
-                .is_some_and(|turn| state.turns.contains_key(&turn)) =>
-            {
-                state.live.apply(client, frame, now);
+            Event::Extension { method, params } => {
+                self.extension_event(session, &method, params);
             }
+            _ if turn.is_some() => state.live.apply(client, frame, now),
             _ => {}
         }
     }
 
+    /// What changed about a session is told whenever it changes: it is no part of a turn.
     fn session_changed(
         &mut self,
         session: SessionId,
@@ -79,23 +76,30 @@ impl Face {
             self.client
                 .update(session, &Update::SessionInfoUpdate { title, updated_at });
         }
-        let Some(mode) = change.mode.as_deref() else {
-            return;
-        };
-        // A mode that the client sets is told with the answer to that request.
+        // What the client sets is told with the answer to that request.
         let is_asked = self
             .awaited
             .values()
-            .any(|awaited| awaited.sets(session, mode));
-        let state = self.sessions.get_mut(&session).filter(|_| !is_asked);
-        if let Some(modes) = state.and_then(|state| state.modes.as_mut())
-            && modes.has(mode)
-            && modes.set(mode)
-        {
-            let current_mode_id = mode;
+            .any(|awaited| awaited.configures(session));
+        let gates = self.gates();
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        if let Some(commands) = &change.commands {
+            state.commands.clone_from(commands);
+            self.client.update(session, &commands_update(commands));
+        }
+        let changed = state.choices.change(change);
+        if is_asked {
+            return;
+        }
+        if let Some(current_mode_id) = state.choices.mode().filter(|_| changed.mode) {
             let update = Update::CurrentModeUpdate { current_mode_id };
             self.client.update(session, &update);
-            self.client.update(session, &modes.options_update());
+        }
+        if changed.options {
+            let update = state.choices.update(gates);
+            self.client.update(session, &update);
         }
     }
 }

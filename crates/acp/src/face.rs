@@ -16,13 +16,15 @@ use sessiond_wire::rpc::{
 use sessiond_wire::{Line, OutQueue};
 use tokio::time::Instant;
 
+use crate::awaited::Awaited;
 use crate::client::Client;
 use crate::error::FaceError;
+use crate::extension::is_extension;
+use crate::gate::Gates;
 use crate::meter::Meter;
 use crate::negotiate::{self, Notices, Offers};
 use crate::params::session_id;
 use crate::questions::Questions;
-use crate::receipt::Awaited;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
 use crate::serve::Options;
 use crate::session::Session;
@@ -32,8 +34,6 @@ use crate::session::Session;
 pub(crate) struct Face {
     pub(crate) client: Client,
     pub(crate) options: Options,
-    /// Whether the user was told that MCP servers are not connected.
-    pub(crate) noted_servers: bool,
     pub(crate) questions: Questions,
     pub(crate) sessions: HashMap<SessionId, Session>,
     /// What submissions without a receipt were made for.
@@ -62,7 +62,6 @@ impl Face {
         Self {
             client: Client::new(queue),
             options,
-            noted_servers: false,
             questions: Questions::default(),
             sessions: HashMap::new(),
             awaited: HashMap::new(),
@@ -157,6 +156,10 @@ impl Face {
             .map_or(Notices::NotShown, |offers| offers.notices)
     }
 
+    pub(crate) fn gates(&self) -> Gates {
+        self.offers().map(|offers| offers.gates).unwrap_or_default()
+    }
+
     /// The session that a request names, active on this connection.
     ///
     /// # Errors
@@ -224,12 +227,22 @@ impl Face {
                 Ok(())
             }
             "session/new" => self.new_session(id, params),
+            "auth/status" => self.auth_status(id, params),
             "session/load" => self.load_session(id, params),
+            "session/resume" => self.resume_session(id, params),
+            "session/fork" => self.fork_session(id, params),
             "session/list" => self.list_sessions(id, params),
+            "session/status" => self.session_status(id, params),
+            "session/options" => self.session_options(id, params),
             "session/close" => self.close_session(id, params),
+            "session/delete" => self.delete_session(id, params),
+            "session/archive" => self.archive_session(id, params),
+            "session/unarchive" => self.unarchive_session(id, params),
             "session/prompt" => self.prompt(id, params),
             "session/set_mode" => self.set_mode(id, params),
             "session/set_config_option" => self.set_config_option(id, params),
+            "session/set_title" => self.set_title(id, params),
+            _ if is_extension(method) => self.extension(id, method, params),
             _ => Err(method_not_found()),
         }
     }
@@ -264,6 +277,7 @@ impl Face {
         match method {
             "session/cancel" => self.cancel(params),
             CANCEL_REQUEST => self.cancel_request(params),
+            _ if is_extension(method) => self.extension_told(method, params),
             _ => {}
         }
     }

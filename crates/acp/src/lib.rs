@@ -38,13 +38,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod awaited;
+mod choices;
 mod client;
+mod configure;
 mod error;
 mod event;
+mod extension;
 mod face;
+mod gate;
 mod live;
+mod look;
 mod meter;
-mod modes;
 mod negotiate;
 mod params;
 mod prompt;
@@ -56,7 +61,10 @@ mod replay;
 mod serve;
 mod session;
 mod sessions;
+mod setup;
+mod shelf;
 mod tail;
+mod title;
 mod update;
 
 pub use error::FaceError;

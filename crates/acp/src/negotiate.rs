@@ -2,9 +2,15 @@
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse,
-    ClientCapabilities, Implementation, InitializeResponse, Meta, PromptCapabilities,
-    SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities,
+    AgentAuthCapabilities, AgentCapabilities, AuthMethod, AuthMethodAgent, AuthStatusCapabilities,
+    AuthenticateRequest, AuthenticateResponse, ClientCapabilities, Implementation,
+    InitializeResponse, McpCapabilities, Meta, PromptCapabilities,
+    SessionAdditionalDirectoriesCapabilities, SessionArchiveCapabilities, SessionCapabilities,
+    SessionCloseCapabilities, SessionDeleteCapabilities, SessionForkCapabilities,
+    SessionListCapabilities, SessionOptionsCapabilities, SessionResumeCapabilities,
+    SessionStatusCapabilities, SessionSystemPromptCapabilities,
+    SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+    SessionTitleCapabilities,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,6 +18,7 @@ use serde_json::{Number, Value, json};
 use sessiond_protocol::{PersistenceState, RequestKind};
 use sessiond_wire::rpc::ErrorObject;
 
+use crate::gate::{Gate, Gates};
 use crate::params::read;
 use crate::refusal::invalid_params;
 
@@ -25,6 +32,8 @@ pub(crate) struct Offers {
     pub(crate) answers: Vec<RequestKind>,
     /// Whether it shows notices.
     pub(crate) notices: Notices,
+    /// What else it has that not every client has.
+    pub(crate) gates: Gates,
 }
 
 /// Whether the client shows notices.
@@ -36,28 +45,27 @@ pub(crate) enum Notices {
 
 impl From<&ClientCapabilities> for Offers {
     fn from(client: &ClientCapabilities) -> Self {
-        let form = client
-            .elicitation
-            .as_ref()
-            .is_some_and(|offer| offer.form.is_some());
+        let gates = Gates::from(client);
         let gated = [
             (client.fs.read_text_file, RequestKind::FsRead),
             (client.fs.write_text_file, RequestKind::FsWrite),
             (client.terminal, RequestKind::Terminal),
-            (form, RequestKind::Elicitation),
+            (gates.has(Gate::Forms), RequestKind::Elicitation),
+            (gates.has(Gate::Urls), RequestKind::ElicitationUrl),
         ];
         let offered = gated
             .into_iter()
             .filter_map(|(offered, kind)| offered.then_some(kind));
-        let session = client.session.as_ref();
-        let notices = match session.and_then(|session| session.notices.as_ref()) {
-            Some(_) => Notices::Shown,
-            None => Notices::NotShown,
+        let notices = match gates.has(Gate::Notices) {
+            true => Notices::Shown,
+            false => Notices::NotShown,
         };
-        let answers = [RequestKind::Permission].into_iter().chain(offered);
+        // Every client answers an extension: at least that it knows no such method.
+        let always = [RequestKind::Permission, RequestKind::Extension];
         Self {
-            answers: answers.collect(),
+            answers: always.into_iter().chain(offered).collect(),
             notices,
+            gates,
         }
     }
 }
@@ -88,11 +96,24 @@ pub(crate) fn introduction(
     persistence: PersistenceState,
     store: Option<&str>,
 ) -> InitializeResponse {
+    let modes = SessionSystemPromptModeCapabilities::new()
+        .override_(SessionSystemPromptOverrideCapabilities::new());
     let session = SessionCapabilities::new()
         .list(SessionListCapabilities::new())
+        .delete(SessionDeleteCapabilities::new())
+        .additional_directories(SessionAdditionalDirectoriesCapabilities::new())
+        .system_prompt(SessionSystemPromptCapabilities::new().mode(modes))
+        .fork(SessionForkCapabilities::new())
+        .archive(SessionArchiveCapabilities::new())
+        .status(SessionStatusCapabilities::new())
+        .options(SessionOptionsCapabilities::new())
+        .title(SessionTitleCapabilities::new())
+        .resume(SessionResumeCapabilities::new())
         .close(SessionCloseCapabilities::new());
     let capabilities = AgentCapabilities::new()
         .load_session(true)
+        .auth(AgentAuthCapabilities::new().status(AuthStatusCapabilities::new()))
+        .mcp_capabilities(McpCapabilities::new().http(true))
         .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
         .session_capabilities(session);
     let method = AuthMethodAgent::new(AUTH_METHOD, "No sign-in needed").description(

@@ -1,11 +1,8 @@
 //! Params of requests: read strictly, refused without repeating what they held (WIRE-3, SEC-1).
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use agent_client_protocol_schema::v1::{
-    EmbeddedResourceResource, LoadSessionRequest, McpServer, NewSessionRequest, SystemPrompt,
-};
+use agent_client_protocol_schema::v1::EmbeddedResourceResource;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -53,64 +50,6 @@ pub(crate) fn absolute<'a>(path: &'a Path, member: &str) -> Result<&'a str, Erro
     path.to_str()
         .filter(|_| path.is_absolute())
         .ok_or_else(|| invalid_params(&format!("{member} is not an absolute path")))
-}
-
-/// What `session/new` and `session/load` have in common, checked.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Setup {
-    /// Where the session works, absolute.
-    pub(crate) cwd: String,
-    /// How many MCP servers the client brings.
-    pub(crate) mcp_servers: usize,
-}
-
-/// Checks the params of `session/new`.
-///
-/// # Errors
-/// Invalid params for a relative directory, for MCP servers of a kind that was not advertised, and
-/// for extras that were not advertised either: doing less than was asked would go unnoticed.
-pub(crate) fn setup_new(asked: &NewSessionRequest) -> Result<Setup, ErrorObject> {
-    let extras = (&*asked.additional_directories, asked.system_prompt.as_ref());
-    setup(&asked.cwd, &asked.mcp_servers, extras)
-}
-
-/// Checks the params of `session/load`.
-///
-/// # Errors
-/// As [`setup_new`], and as [`session_id`].
-pub(crate) fn setup_load(asked: &LoadSessionRequest) -> Result<(SessionId, Setup), ErrorObject> {
-    let extras = (&*asked.additional_directories, asked.system_prompt.as_ref());
-    let setup = setup(&asked.cwd, &asked.mcp_servers, extras)?;
-    Ok((session_id(&asked.session_id.0)?, setup))
-}
-
-fn setup(
-    cwd: &Path,
-    servers: &[McpServer],
-    extras: (&[PathBuf], Option<&SystemPrompt>),
-) -> Result<Setup, ErrorObject> {
-    let cwd = absolute(cwd, "cwd")?.to_owned();
-    if !matches!(extras, ([], None)) {
-        return Err(invalid_params(
-            "additionalDirectories and systemPrompt were not advertised",
-        ));
-    }
-    let mut names = HashSet::new();
-    for server in servers {
-        let McpServer::Stdio(server) = server else {
-            return Err(invalid_params(
-                "MCP servers other than stdio were not advertised",
-            ));
-        };
-        if !names.insert(server.name.as_str()) {
-            return Err(invalid_params("two MCP servers have the same name"));
-        }
-        absolute(&server.command, "the command of an MCP server")?;
-    }
-    Ok(Setup {
-        cwd,
-        mcp_servers: servers.len(),
-    })
 }
 
 /// What the client accepts of what has changed since the session was recorded (RESUME-16):

@@ -1,13 +1,17 @@
 //! Prompts: their turns, their one answer, and how they are stopped.
 
-use agent_client_protocol_schema::v1::{CancelNotification, PromptResponse, StopReason};
+use agent_client_protocol_schema::v1::{
+    CancelNotification, PromptResponse, StopReason, Usage as AcpUsage,
+};
 use serde_json::value::RawValue;
-use sessiond_protocol::{IfBusy, Op, Queued, SessionId, Stop, TurnEnded, TurnId, TurnOutcome};
+use sessiond_protocol::{
+    IfBusy, Op, Queued, SessionId, Stop, TurnEnded, TurnId, TurnOutcome, Usage,
+};
 use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, RawId, cancelled_id, error};
 
+use crate::awaited::{Awaited, Purpose, Wish};
 use crate::face::Face;
 use crate::params;
-use crate::receipt::{Awaited, Wish};
 use crate::refusal::from_waist;
 
 impl Face {
@@ -24,11 +28,7 @@ impl Face {
             if_busy: IfBusy::Queue,
             idempotency_key: None,
         };
-        let awaited = Awaited::Prompt {
-            id: id.clone(),
-            session,
-            wish: Wish::Run,
-        };
+        let awaited = Awaited::about(session, id, Purpose::Prompt(Wish::Run));
         self.submit(awaited, Some(session), op)
     }
 
@@ -56,8 +56,8 @@ impl Face {
             return self.interrupt(session, (Some(turn), Queued::Keep));
         }
         for awaited in self.awaited.values_mut() {
-            if let Awaited::Prompt { id, wish, .. } = awaited
-                && *id == asked
+            if awaited.request.as_ref() == Some(&asked)
+                && let Purpose::Prompt(wish) = &mut awaited.purpose
             {
                 *wish = Wish::Cancel;
             }
@@ -74,7 +74,11 @@ impl Face {
         };
         state.live.turn_ended(&self.client, session, turn);
         match answer(ended, session) {
-            Ok(stop) => self.client.answer(&id, &PromptResponse::new(stop)),
+            Ok(stop) => {
+                let usage = ended.usage.as_ref().map(usage);
+                let response = PromptResponse::new(stop).usage(usage);
+                self.client.answer(&id, &response);
+            }
             Err(error) => self.client.fail(&id, &error),
         }
     }
@@ -97,4 +101,18 @@ fn answer(ended: &TurnEnded, session: SessionId) -> Result<StopReason, ErrorObje
             })
         }
     }
+}
+
+/// What was used in the turn. The sum counts each kind, as the agent counts them.
+fn usage(used: &Usage) -> AcpUsage {
+    let others = [used.thought, used.cached_read, used.cached_write];
+    let total = others
+        .into_iter()
+        .flatten()
+        .chain([used.input, used.output])
+        .fold(0, u64::saturating_add);
+    AcpUsage::new(total, used.input, used.output)
+        .thought_tokens(used.thought)
+        .cached_read_tokens(used.cached_read)
+        .cached_write_tokens(used.cached_write)
 }

@@ -125,6 +125,7 @@ impl<'a> Question<'a> {
             },
             RequestBody::FsWrite { path, content } => Body::Write { path, content },
             RequestBody::Terminal(op) => terminal(op),
+            // An extension is asked in its own form.
             RequestBody::Mcp { .. } | RequestBody::Hook(_) | RequestBody::Extension { .. } => {
                 return None;
             }
@@ -258,9 +259,10 @@ fn outcome(body: &RequestBody, result: &RawValue) -> serde_json::Result<Outcome>
         // Decided before: a permission has no outcome of this kind.
         RequestBody::Permission(_) => Outcome::Cancelled,
         // Never asked.
-        RequestBody::Mcp { .. } | RequestBody::Hook(_) | RequestBody::Extension { .. } => {
-            Outcome::Unanswered
-        }
+        RequestBody::Mcp { .. } | RequestBody::Hook(_) => Outcome::Unanswered,
+        RequestBody::Extension { .. } => Outcome::Result {
+            result: serde_json::from_str(text)?,
+        },
         RequestBody::Elicitation { .. } | RequestBody::ElicitationUrl { .. } => {
             return elicited(text);
         }

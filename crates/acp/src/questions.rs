@@ -3,23 +3,28 @@
 //! The binding of an answer is kept here (WIRE-8): it goes to the engine with the request's own id
 //! and digest, and only while the request is open; ACP carries no more than a JSON-RPC id.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    Answer, ClientFrame, Outcome, RequestFrame, RequestId, SessionId, ToolCall,
+    Answer, ClientFrame, Outcome, RequestBody, RequestFrame, RequestId, SessionId, ToolCall,
 };
 use sessiond_wire::rpc::{CallError, PendingCall};
 
 use crate::client::Client;
+use crate::extension::{may_be_asked, of_session};
 use crate::face::Face;
 use crate::question::{Heard, Question, heard};
 
 /// How often a permission question is asked again after an answer that was not offered. A client
 /// that errs three times does so by program; nobody is going to decide.
 const ASKED_AGAIN: u32 = 2;
+
+/// How many addresses are remembered: a user who has that many open goes back to none of them.
+const ADDRESSES: usize = 64;
 
 type Reply = Result<Box<RawValue>, CallError>;
 
@@ -28,6 +33,9 @@ type Reply = Result<Box<RawValue>, CallError>;
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     open: Vec<Open>,
+    /// The addresses that the client was asked to send its user to, by the agent's name for them, and
+    /// that the user is not known to be done with; oldest first.
+    addresses: VecDeque<String>,
 }
 
 #[derive(Debug)]
@@ -52,15 +60,38 @@ impl Questions {
         (request, asked_again): (RequestFrame, u32),
         tool: Option<&ToolCall>,
     ) {
+        if let RequestBody::Extension { method, params } = &request.body {
+            let params = of_session(params.clone(), request.session);
+            let call = client.call(method, &params);
+            return self.open.push(Open {
+                request,
+                asked_again,
+                call,
+            });
+        }
         let Some(question) = Question::of(&request, tool) else {
             return;
         };
+        if let RequestBody::ElicitationUrl { elicitation, .. } = &request.body {
+            self.addresses.push_back(elicitation.clone());
+            let most = self.addresses.len().saturating_sub(ADDRESSES);
+            self.addresses.drain(..most);
+        }
         let call = client.call(question.method(), &question);
         self.open.push(Open {
             request,
             asked_again,
             call,
         });
+    }
+
+    /// Whether the client was asked to send its user to the address of this name; it is done with
+    /// now (acp.md 1.8).
+    pub(crate) fn completed(&mut self, name: &str) -> bool {
+        let place = self.addresses.iter().position(|known| known == name);
+        place
+            .and_then(|place| self.addresses.remove(place))
+            .is_some()
     }
 
     /// Takes back a question: the client is told, and its answer counts no more (WIRE-7).
@@ -107,7 +138,11 @@ impl Face {
     /// Asks the client what the agent asks. What it did not offer is not asked for.
     pub(crate) fn ask(&mut self, request: RequestFrame) {
         let kind = request.body.kind();
-        if self
+        if !may_be_asked(&request.body) {
+            // A method of the protocol that we do not know: neither does the client.
+            let message = "Method not found".to_owned();
+            self.settle(&request, Outcome::Failed { message });
+        } else if self
             .offers()
             .is_some_and(|offers| offers.answers.contains(&kind))
         {

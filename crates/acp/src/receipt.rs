@@ -1,86 +1,22 @@
 //! Receipts: what became of what was submitted, as the answer to the request it was for.
 
 use agent_client_protocol_schema::v1::{
-    CloseSessionResponse, ListSessionsResponse, LoadSessionResponse, NewSessionResponse,
-    PromptResponse, SessionInfo, SetSessionConfigOptionResponse, SetSessionModeResponse,
-    StopReason,
+    ForkSessionResponse, ListSessionsResponse, LoadSessionResponse, NewSessionResponse,
+    PromptResponse, ResumeSessionResponse, SessionInfo, SetSessionConfigOptionResponse,
+    SetSessionModeResponse, StopReason,
 };
 use sessiond_protocol::{
-    Accepted, ErrorCode, Op, Queued, Receipt, SessionId, SessionView, Summary, TurnId, Verdict,
+    Accepted, ErrorCode, Kept, Op, Queued, Receipt, SessionId, SessionResume, SessionView, Summary,
+    TurnId, Verdict, WireError,
 };
 use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, RawId, error};
 
+use crate::awaited::{Awaited, Purpose, Setter, Showing, Titling, Wish};
 use crate::face::Face;
 use crate::live::Live;
 use crate::refusal::from_waist;
 use crate::session::{Session, commands_update};
 use crate::update::Update;
-
-/// What a submission was made for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Awaited {
-    New {
-        id: RawId,
-    },
-    Load {
-        id: RawId,
-        session: SessionId,
-    },
-    List {
-        id: RawId,
-    },
-    Close {
-        id: RawId,
-        session: SessionId,
-    },
-    Mode {
-        id: RawId,
-        session: SessionId,
-        mode: String,
-        setter: Setter,
-    },
-    Prompt {
-        id: RawId,
-        session: SessionId,
-        wish: Wish,
-    },
-    Interrupt,
-}
-
-/// Which request set the mode: the other way of showing it is then told by an update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Setter {
-    Mode,
-    ConfigOption,
-}
-
-/// What the client wants of a prompt whose turn has no name yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
-    Run,
-    /// It withdrew the request meanwhile.
-    Cancel,
-}
-
-impl Awaited {
-    /// How the submission's id begins.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Awaited::New { .. } => "new",
-            Awaited::Load { .. } => "load",
-            Awaited::List { .. } => "list",
-            Awaited::Close { .. } => "close",
-            Awaited::Mode { .. } => "mode",
-            Awaited::Prompt { .. } => "prompt",
-            Awaited::Interrupt => "interrupt",
-        }
-    }
-
-    /// Whether it puts this mode of this session in force.
-    pub(crate) fn sets(&self, session: SessionId, mode: &str) -> bool {
-        matches!(self, Awaited::Mode { session: of, mode: to, .. } if *of == session && to == mode)
-    }
-}
 
 impl Face {
     /// Takes in what became of a submission.
@@ -88,47 +24,79 @@ impl Face {
         let Some(awaited) = self.awaited.remove(&receipt.id) else {
             return;
         };
-        match (awaited, receipt.result) {
-            (Awaited::New { id }, Verdict::Accepted(Accepted::Session(view))) => {
-                self.session_opened(&id, &view);
+        let Some(id) = awaited.request.clone() else {
+            return;
+        };
+        match awaited.session {
+            Some(session) => self.receipt_about(session, &id, awaited, receipt.result),
+            None => self.receipt_of(&id, awaited, receipt.result),
+        }
+    }
+
+    /// The receipt of a request that names no session.
+    fn receipt_of(&mut self, id: &RawId, awaited: Awaited, verdict: Verdict) {
+        match (awaited.purpose, verdict) {
+            (Purpose::New, Verdict::Accepted(Accepted::Session(view))) => {
+                self.session_opened(id, &view);
             }
-            (Awaited::Load { id, session }, Verdict::Accepted(Accepted::Session(view))) => {
-                self.session_loaded(&id, session, &view);
-            }
-            (Awaited::List { id }, Verdict::Accepted(Accepted::Sessions { sessions, next })) => {
+            (Purpose::List, Verdict::Accepted(Accepted::Sessions { sessions, next, .. })) => {
                 let sessions = sessions.into_iter().map(info).collect();
-                self.client
-                    .answer(&id, &ListSessionsResponse::new(sessions).next_cursor(next));
+                let response = ListSessionsResponse::new(sessions).next_cursor(next);
+                self.client.answer(id, &response);
             }
-            (Awaited::Close { id, session }, Verdict::Accepted(_)) => {
-                self.session_closed(&id, session);
+            (Purpose::Options, Verdict::Accepted(Accepted::Agent { agent, mode })) => {
+                self.answer_options(id, &agent, mode.as_ref());
             }
-            // Closed already, by whatever means.
-            (Awaited::Close { id, session }, Verdict::Error(refused))
-                if refused.code == ErrorCode::NotFound =>
-            {
-                self.session_closed(&id, session);
+            (_, Verdict::Error(refused)) => self.client.fail(id, &from_waist(&refused, "")),
+            (_, Verdict::Accepted(_)) => self.client.fail(id, &internal()),
+        }
+    }
+
+    fn receipt_about(
+        &mut self,
+        session: SessionId,
+        id: &RawId,
+        awaited: Awaited,
+        verdict: Verdict,
+    ) {
+        match (awaited.purpose, verdict) {
+            (Purpose::Attach(showing), Verdict::Accepted(Accepted::Session(view))) => {
+                self.session_attached(id, (session, showing), &view);
             }
-            (
-                Awaited::Mode {
-                    id,
-                    session,
-                    mode,
-                    setter,
-                },
-                Verdict::Accepted(_),
-            ) => {
-                self.mode_set(&id, session, (&mode, setter));
+            (Purpose::Fork(attach), Verdict::Accepted(Accepted::Session(view))) => {
+                self.forked(id, *attach, view.session);
             }
-            (Awaited::Prompt { id, session, wish }, Verdict::Accepted(Accepted::Turn { turn })) => {
-                self.turn_named(id, session, (turn, wish))
+            (Purpose::Forked, Verdict::Accepted(Accepted::Session(view))) => {
+                self.fork_attached(id, &view);
             }
-            (awaited, Verdict::Error(refused)) => {
-                self.refused(awaited, |session| from_waist(&refused, session));
+            (Purpose::Status, Verdict::Accepted(Accepted::Status { status })) => {
+                self.answer_status(id, status);
             }
-            (awaited, Verdict::Accepted(_)) => {
-                self.refused(awaited, |_| error(INTERNAL_ERROR, "Internal error"));
+            (Purpose::Options, Verdict::Accepted(Accepted::Agent { agent, mode })) => {
+                self.answer_options(id, &agent, mode.as_ref());
             }
+            (Purpose::Close, verdict) if is_closed(&verdict) => self.answer_closed(id, session),
+            (Purpose::CloseFor(shelf), verdict) if is_closed(&verdict) => {
+                self.closed_for(id, session, shelf);
+            }
+            (Purpose::Shelve(shelf), verdict) => self.shelved(id, (session, shelf), &verdict),
+            (Purpose::ShelvedBefore(shelf), verdict) => {
+                self.shelved_before(id, (session, shelf), &verdict);
+            }
+            (Purpose::Configure(setter), Verdict::Accepted(_)) => {
+                self.configured(id, session, setter);
+            }
+            (Purpose::Title(titling), Verdict::Accepted(_)) => self.titled(id, session, titling),
+            (Purpose::Prompt(wish), Verdict::Accepted(Accepted::Turn { turn })) => {
+                self.turn_named(id.clone(), session, (turn, wish));
+            }
+            (Purpose::Extension, Verdict::Accepted(Accepted::Extension { extension })) => {
+                self.client.answer(id, &extension);
+            }
+            (purpose, Verdict::Error(refused)) => {
+                self.refused(id, (session, purpose), Some(&refused));
+            }
+            (purpose, Verdict::Accepted(_)) => self.refused(id, (session, purpose), None),
         }
     }
 
@@ -136,74 +104,125 @@ impl Face {
     fn session_opened(&mut self, id: &RawId, view: &SessionView) {
         let session = Session::opened(view);
         let response = NewSessionResponse::new(view.session.to_string())
-            .modes(session.modes.as_ref().map(|modes| modes.state()))
-            .config_options(session.modes.as_ref().map(|modes| modes.options()));
+            .modes(session.choices.modes())
+            .config_options(session.choices.offered(self.gates()));
         self.sessions.insert(view.session, session);
         self.client.answer(id, &response);
-        self.client
-            .update(view.session, &commands_update(&view.agent.commands));
+        self.tell_commands(view.session);
     }
 
-    /// The receipt ends the replay, so all of it was sent (acp.md 1.5).
-    fn session_loaded(&mut self, id: &RawId, session: SessionId, view: &SessionView) {
-        let notices = self.notices();
+    /// The receipt ends the replay, so all of it was sent (acp.md 1.5). Of a resume nothing is.
+    fn session_attached(
+        &mut self,
+        id: &RawId,
+        (session, showing): (SessionId, Showing),
+        view: &SessionView,
+    ) {
+        let (notices, gates) = (self.notices(), self.gates());
         let state = self.sessions.entry(session).or_default();
         let replay = state.end_load();
         state.attached(view);
+        let replay = replay.filter(|_| showing == Showing::All);
         let open = replay.map(|replay| replay.finish(&self.client, notices, session));
         // Without a turn nothing will end what is open.
         let open = open.filter(|_| !state.turns.is_empty());
         state.live = Live::resumed(open.unwrap_or_default());
-        let response = LoadSessionResponse::new()
-            .modes(state.modes.as_ref().map(|modes| modes.state()))
-            .config_options(state.modes.as_ref().map(|modes| modes.options()));
-        self.client.answer(id, &response);
-        self.client
-            .update(session, &commands_update(&view.agent.commands));
+        let modes = state.choices.modes();
+        let options = state.choices.offered(gates);
+        match showing {
+            Showing::All => {
+                let response = LoadSessionResponse::new().modes(modes);
+                self.client.answer(id, &response.config_options(options));
+            }
+            Showing::Nothing => {
+                let response = ResumeSessionResponse::new().modes(modes);
+                self.client.answer(id, &response.config_options(options));
+            }
+        }
+        self.tell_commands(session);
     }
 
-    /// Prompts that the engine did not end are answered before the close is.
-    fn session_closed(&mut self, id: &RawId, session: SessionId) {
+    /// The copy is there: it is attached to as the client asked.
+    fn forked(&mut self, id: &RawId, attach: SessionResume, child: SessionId) {
+        let op = Op::SessionResume(SessionResume {
+            session: child,
+            ..attach
+        });
+        let awaited = Awaited::about(child, id, Purpose::Forked);
+        if let Err(error) = self.submit(awaited, None, op) {
+            self.client.fail(id, &error);
+        }
+    }
+
+    fn fork_attached(&mut self, id: &RawId, view: &SessionView) {
+        let session = Session::opened(view);
+        let response = ForkSessionResponse::new(view.session.to_string())
+            .modes(session.choices.modes())
+            .config_options(session.choices.offered(self.gates()));
+        self.sessions.insert(view.session, session);
+        self.client.answer(id, &response);
+        self.tell_commands(view.session);
+    }
+
+    /// Says which slash commands a session has.
+    pub(crate) fn tell_commands(&self, session: SessionId) {
+        if let Some(state) = self.sessions.get(&session) {
+            self.client
+                .update(session, &commands_update(&state.commands));
+        }
+    }
+
+    /// A session is not active any more. Prompts that the engine did not end are answered first.
+    pub(crate) fn session_closed(&mut self, session: SessionId) {
         let closed = self.sessions.remove(&session).unwrap_or_default();
         for prompt in closed.turns.values() {
             self.client
                 .answer(prompt, &PromptResponse::new(StopReason::Cancelled));
         }
         self.questions.withdraw_all(session);
-        self.client.answer(id, &CloseSessionResponse::new());
     }
 
-    /// Both ways of showing the mode stay in step.
-    fn mode_set(&mut self, id: &RawId, session: SessionId, (mode, setter): (&str, Setter)) {
-        let modes = self
-            .sessions
-            .get_mut(&session)
-            .and_then(|session| session.modes.as_mut());
-        if let Some(modes) = modes {
-            modes.set(mode);
-            match setter {
-                Setter::Mode => self.client.update(session, &modes.options_update()),
-                Setter::ConfigOption => {
-                    let update = Update::CurrentModeUpdate {
-                        current_mode_id: mode,
-                    };
-                    self.client.update(session, &update);
-                    let all = SetSessionConfigOptionResponse::new(modes.options());
-                    return self.client.answer(id, &all);
+    /// Both ways of showing what the user chooses stay in step; the event of the change came before.
+    fn configured(&mut self, id: &RawId, session: SessionId, setter: Setter) {
+        let gates = self.gates();
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return match setter {
+                Setter::Mode(_) => self.client.answer(id, &SetSessionModeResponse::new()),
+                Setter::ConfigOption(_) => {
+                    let none = SetSessionConfigOptionResponse::new(Vec::new());
+                    self.client.answer(id, &none);
                 }
+            };
+        };
+        match setter {
+            Setter::Mode(change) => {
+                state.choices.change(&change);
+                let update = state.choices.update(gates);
+                self.client.update(session, &update);
+                self.client.answer(id, &SetSessionModeResponse::new());
+            }
+            Setter::ConfigOption(change) => {
+                state.choices.change(&change);
+                if let Some(current_mode_id) = change.mode.as_deref() {
+                    let update = Update::CurrentModeUpdate { current_mode_id };
+                    self.client.update(session, &update);
+                }
+                let all = SetSessionConfigOptionResponse::new(state.choices.options(gates));
+                self.client.answer(id, &all);
             }
         }
-        self.client.answer(id, &SetSessionModeResponse::new());
     }
 
     fn turn_named(&mut self, id: RawId, session: SessionId, (turn, wish): (TurnId, Wish)) {
-        match self.sessions.get_mut(&session) {
-            Some(state) => drop(state.turns.insert(turn, id)),
-            None => {
-                return self
-                    .client
-                    .answer(&id, &PromptResponse::new(StopReason::Cancelled));
-            }
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return self
+                .client
+                .answer(&id, &PromptResponse::new(StopReason::Cancelled));
+        };
+        state.turns.insert(turn, id);
+        // Some clients drop what comes right behind the answer that names the session (acp.md 5.3).
+        if !std::mem::replace(&mut state.was_prompted, true) {
+            self.tell_commands(session);
         }
         if wish == Wish::Cancel {
             self.interrupt(session, (Some(turn), Queued::Keep));
@@ -217,30 +236,39 @@ impl Face {
         (turn, queued): (Option<TurnId>, Queued),
     ) {
         let op = Op::TurnInterrupt { turn, queued };
-        if self.submit(Awaited::Interrupt, Some(session), op).is_err() {
+        if self.submit(Awaited::nothing(), Some(session), op).is_err() {
             tracing::error!("an interrupt could not be submitted");
         }
     }
 
-    fn refused(&mut self, awaited: Awaited, told: impl FnOnce(&str) -> ErrorObject) {
-        let (id, session) = match awaited {
-            Awaited::Interrupt => return,
-            Awaited::New { id } | Awaited::List { id } => (id, None),
-            Awaited::Load { id, session } => {
-                self.load_failed(session);
-                (id, Some(session))
-            }
-            Awaited::Close { id, session }
-            | Awaited::Mode { id, session, .. }
-            | Awaited::Prompt { id, session, .. } => (id, Some(session)),
+    fn refused(
+        &mut self,
+        id: &RawId,
+        (session, purpose): (SessionId, Purpose),
+        refused: Option<&WireError>,
+    ) {
+        match purpose {
+            Purpose::Attach(_) => self.attach_failed(session),
+            Purpose::Forked => self.drop_copy(session),
+            Purpose::Title(Titling::Attached(_)) => self.leave(session),
+            _ => {}
+        }
+        let error = match refused {
+            Some(refused) => from_waist(refused, &session.to_string()),
+            None => internal(),
         };
-        let session = session
-            .map(|session| session.to_string())
-            .unwrap_or_default();
-        self.client.fail(&id, &told(&session));
+        self.client.fail(id, &error);
     }
 
-    fn load_failed(&mut self, session: SessionId) {
+    /// A copy that could not be attached to is of no use to anybody.
+    fn drop_copy(&mut self, child: SessionId) {
+        let op = Op::SessionDelete {};
+        if self.submit(Awaited::nothing(), Some(child), op).is_err() {
+            tracing::error!("a copy could not be removed");
+        }
+    }
+
+    fn attach_failed(&mut self, session: SessionId) {
         let Some(state) = self.sessions.get_mut(&session) else {
             return;
         };
@@ -251,8 +279,23 @@ impl Face {
     }
 }
 
+/// Whether a session is closed now, by whatever means.
+fn is_closed(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Accepted(_) => true,
+        Verdict::Error(refused) => refused.code == ErrorCode::NotFound,
+    }
+}
+
+fn internal() -> ErrorObject {
+    error(INTERNAL_ERROR, "Internal error")
+}
+
 fn info(summary: Summary) -> SessionInfo {
+    let roots = summary.roots.into_iter().map(Into::into).collect();
     SessionInfo::new(summary.session.to_string(), summary.cwd)
+        .additional_directories(roots)
         .title(summary.title)
         .updated_at(summary.updated_at)
+        .archived((summary.kept == Kept::Archive).then_some(true))
 }

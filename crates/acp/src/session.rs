@@ -1,6 +1,6 @@
 //! A session as this connection has it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use agent_client_protocol_schema::v1::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, SessionUpdate,
@@ -9,8 +9,8 @@ use agent_client_protocol_schema::v1::{
 use sessiond_protocol::{Command, Cursor, EventFrame, SessionView, TurnId};
 use sessiond_wire::rpc::RawId;
 
+use crate::choices::Choices;
 use crate::live::Live;
-use crate::modes::Modes;
 use crate::replay::Replay;
 
 /// A session that is active on this connection, or is being loaded.
@@ -18,7 +18,13 @@ use crate::replay::Replay;
 pub(crate) struct Session {
     /// Whether the client may use it: it was created or loaded here, and not closed.
     pub(crate) is_active: bool,
-    pub(crate) modes: Option<Modes>,
+    pub(crate) choices: Choices,
+    /// The agent's slash commands.
+    pub(crate) commands: Vec<Command>,
+    /// Whether the client has prompted it since it is active here.
+    pub(crate) was_prompted: bool,
+    /// Sessions of subagents that the client was told of.
+    pub(crate) children: HashSet<String>,
     /// The open items of the running turn.
     pub(crate) live: Live,
     /// The turns that run or wait, each with the prompt that began it.
@@ -41,7 +47,8 @@ impl Session {
     /// Takes over how the session stands at attach.
     pub(crate) fn attached(&mut self, view: &SessionView) {
         self.is_active = true;
-        self.modes = Modes::of(view);
+        self.choices = Choices::of(&view.agent, view.mode.as_ref());
+        self.commands.clone_from(&view.agent.commands);
         self.cursor = self.cursor.max(view.cursor);
     }
 

@@ -1,23 +1,23 @@
-//! Requests about sessions: new, load, list, close, mode.
-
-use std::io::Write;
+//! Requests that begin, find and end sessions: new, load, resume, fork, list, close.
 
 use agent_client_protocol_schema::v1::{
-    CloseSessionRequest, CloseSessionResponse, ListSessionsRequest, LoadSessionRequest,
-    NewSessionRequest, SetSessionConfigOptionRequest, SetSessionModeRequest,
+    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ListSessionsRequest,
+    LoadSessionRequest, NewSessionRequest, ResumeSessionRequest, SessionArchiveFilter,
 };
+use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use sessiond_protocol::{
-    AttachMode, FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew,
-    SessionResume, Setup,
+    Archived, AttachMode, FoundBy, Op, Replay, RequestKind, SessionId, SessionList, SessionNew,
+    SessionResume,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
+use crate::awaited::{Awaited, Purpose, Showing};
 use crate::face::Face;
-use crate::modes::MODE_OPTION;
-use crate::params::{absolute, accept, read, session_id, setup_load, setup_new};
-use crate::receipt::{Awaited, Setter};
+use crate::params::{absolute, accept, read, session_id};
 use crate::refusal::invalid_params;
+use crate::setup::Given;
 
 impl Face {
     pub(crate) fn new_session(
@@ -25,17 +25,17 @@ impl Face {
         id: &RawId,
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
-        let setup = setup_new(&read::<NewSessionRequest>(params)?)?;
-        self.note_servers(setup.mcp_servers);
+        let asked: NewSessionRequest = read(params)?;
+        let (cwd, setup) = Given::from(&asked).read()?;
         let op = Op::SessionNew(SessionNew {
             id: None,
-            cwd: setup.cwd,
+            cwd,
             agent: self.options.agent.clone(),
-            setup: Setup::default(),
+            setup,
             answers: self.answers(),
             on_disconnect: self.options.on_disconnect,
         });
-        self.submit(Awaited::New { id: id.clone() }, None, op)
+        self.submit(Awaited::request(id, Purpose::New), None, op)
     }
 
     pub(crate) fn load_session(
@@ -44,31 +44,42 @@ impl Face {
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
         let asked: LoadSessionRequest = read(params)?;
-        let (session, setup) = setup_load(&asked)?;
-        let mut accept = accept(asked.meta.as_ref())?;
-        accept.extend(&self.options.accept);
-        self.note_servers(setup.mcp_servers);
-        let op = Op::SessionResume(SessionResume {
-            session,
-            cwd: Some(setup.cwd),
-            setup: None,
-            found_by: FoundBy::Id,
-            accept,
-            replay: Replay::All,
-            mode: AttachMode::Control,
-            answers: self.answers(),
-            on_disconnect: self.options.on_disconnect,
-        });
-        self.submit(
-            Awaited::Load {
-                id: id.clone(),
-                session,
-            },
-            None,
-            op,
-        )?;
-        self.sessions.entry(session).or_default().begin_load();
-        Ok(())
+        let attach = self.attach(&asked.session_id.0, (&asked).into(), asked.meta.as_ref())?;
+        self.begin_attach(id, attach, Showing::All)
+    }
+
+    /// Nothing of the past is shown (acp.md 1.5).
+    pub(crate) fn resume_session(
+        &mut self,
+        id: &RawId,
+        params: Option<&RawValue>,
+    ) -> Result<(), ErrorObject> {
+        let asked: ResumeSessionRequest = read(params)?;
+        let attach = self.attach(&asked.session_id.0, (&asked).into(), asked.meta.as_ref())?;
+        self.begin_attach(id, attach, Showing::Nothing)
+    }
+
+    /// The copy is attached to like a session that is resumed.
+    pub(crate) fn fork_session(
+        &mut self,
+        id: &RawId,
+        params: Option<&RawValue>,
+    ) -> Result<(), ErrorObject> {
+        // Not advertised: to fork elsewhere than was asked for would go unnoticed.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct At {
+            #[serde(default)]
+            cursor_id: Value,
+        }
+        let asked: ForkSessionRequest = read(params)?;
+        if !read::<At>(params)?.cursor_id.is_null() {
+            return Err(invalid_params("cursors were not advertised"));
+        }
+        let attach = self.attach(&asked.session_id.0, (&asked).into(), asked.meta.as_ref())?;
+        let parent = attach.session;
+        let awaited = Awaited::about(parent, id, Purpose::Fork(Box::new(attach)));
+        self.submit(awaited, Some(parent), Op::SessionFork { at: None })
     }
 
     pub(crate) fn list_sessions(
@@ -83,12 +94,19 @@ impl Face {
             .map(|cwd| absolute(cwd, "cwd"))
             .transpose()?;
         let cwd = cwd.map(ToOwned::to_owned);
+        let archived = match asked.archived {
+            None | Some(SessionArchiveFilter::Exclude) => Archived::Exclude,
+            Some(SessionArchiveFilter::Include) => Archived::Include,
+            Some(SessionArchiveFilter::Only) => Archived::Only,
+            Some(_) => return Err(invalid_params("archived is exclude, include or only")),
+        };
         let op = Op::SessionList(SessionList {
             cwd,
+            archived,
             after: asked.cursor,
             ..SessionList::default()
         });
-        self.submit(Awaited::List { id: id.clone() }, None, op)
+        self.submit(Awaited::request(id, Purpose::List), None, op)
     }
 
     /// Closing is idempotent: a session that is not active here is closed (acp.md 1.1).
@@ -98,85 +116,68 @@ impl Face {
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
         let asked: CloseSessionRequest = read(params)?;
-        let active = |session: &SessionId| {
-            self.sessions
-                .get(session)
-                .is_some_and(|session| session.is_active)
-        };
-        let Some(session) = session_id(&asked.session_id.0).ok().filter(active) else {
+        let Some(session) = self.is_active(&asked.session_id.0) else {
             self.client.answer(id, &CloseSessionResponse::new());
             return Ok(());
         };
-        let awaited = Awaited::Close {
-            id: id.clone(),
-            session,
-        };
+        let awaited = Awaited::about(session, id, Purpose::Close);
         self.submit(awaited, Some(session), Op::SessionClose {})
     }
 
-    pub(crate) fn set_mode(
-        &mut self,
-        id: &RawId,
-        params: Option<&RawValue>,
-    ) -> Result<(), ErrorObject> {
-        let asked: SetSessionModeRequest = read(params)?;
-        let (session, mode) = (&*asked.session_id.0, &*asked.mode_id.0);
-        self.configure(id, session, (mode, Setter::Mode))
+    /// The session that a text names, if it is active on this connection.
+    pub(crate) fn is_active(&self, text: &str) -> Option<SessionId> {
+        let session = session_id(text).ok()?;
+        let state = self.sessions.get(&session)?;
+        state.is_active.then_some(session)
     }
 
-    pub(crate) fn set_config_option(
-        &mut self,
-        id: &RawId,
-        params: Option<&RawValue>,
-    ) -> Result<(), ErrorObject> {
-        let asked: SetSessionConfigOptionRequest = read(params)?;
-        let session = &*asked.session_id.0;
-        let value = asked
-            .value
-            .as_value_id()
-            .filter(|_| &*asked.config_id.0 == MODE_OPTION);
-        let Some(mode) = value else {
-            self.active(session)?;
-            return Err(invalid_params(
-                "there is no such option, or it takes no such value",
-            ));
-        };
-        self.configure(id, session, (&mode.0, Setter::ConfigOption))
-    }
-
-    fn configure(
-        &mut self,
-        id: &RawId,
+    fn attach(
+        &self,
         session: &str,
-        (mode, setter): (&str, Setter),
-    ) -> Result<(), ErrorObject> {
-        let (session, state) = self.active(session)?;
-        if !state.modes.as_ref().is_some_and(|modes| modes.has(mode)) {
-            return Err(invalid_params("there is no such mode"));
-        }
-        let mode = mode.to_owned();
-        let awaited = Awaited::Mode {
-            id: id.clone(),
+        given: Given<'_>,
+        meta: Option<&Map<String, Value>>,
+    ) -> Result<SessionResume, ErrorObject> {
+        let (cwd, setup) = given.read()?;
+        let session = session_id(session)?;
+        let mut accept = accept(meta)?;
+        accept.extend(&self.options.accept);
+        Ok(SessionResume {
             session,
-            mode: mode.clone(),
-            setter,
-        };
-        self.submit(awaited, Some(session), Op::set_mode(mode))
+            cwd: Some(cwd),
+            setup: Some(setup),
+            found_by: FoundBy::Id,
+            accept,
+            replay: Replay::None,
+            mode: AttachMode::Control,
+            answers: self.answers(),
+            on_disconnect: self.options.on_disconnect,
+        })
+    }
+
+    fn begin_attach(
+        &mut self,
+        id: &RawId,
+        attach: SessionResume,
+        showing: Showing,
+    ) -> Result<(), ErrorObject> {
+        let session = attach.session;
+        let op = Op::SessionResume(SessionResume {
+            replay: match showing {
+                Showing::All => Replay::All,
+                Showing::Nothing => Replay::None,
+            },
+            ..attach
+        });
+        let awaited = Awaited::about(session, id, Purpose::Attach(showing));
+        self.submit(awaited, None, op)?;
+        self.sessions.entry(session).or_default().begin_load();
+        Ok(())
     }
 
     /// The kinds of request that the client answers.
-    fn answers(&self) -> Vec<RequestKind> {
+    pub(crate) fn answers(&self) -> Vec<RequestKind> {
         self.offers()
             .map(|offers| offers.answers.clone())
             .unwrap_or_default()
-    }
-
-    /// Says once that the client's MCP servers are not connected yet; how many, not which (SEC-1).
-    fn note_servers(&mut self, servers: usize) {
-        if servers > 0 && !std::mem::replace(&mut self.noted_servers, true) {
-            let said = format!("sessiond: {servers} MCP server(s) of the client not connected");
-            // Nobody may be left to read it; that must not end the session.
-            drop(writeln!(std::io::stderr(), "{said}: not in this version"));
-        }
     }
 }

@@ -6,7 +6,8 @@
 
 use serde::Serialize;
 use sessiond_protocol::{
-    Content, ItemId, Location, PlanEntry, Severity, ToolCall, ToolContent, ToolKind, ToolStatus,
+    Content, Currency, ItemId, Location, PlanEntry, Severity, ToolCall, ToolContent, ToolKind,
+    ToolStatus, Usage,
 };
 
 /// One update of a session.
@@ -37,6 +38,8 @@ pub(crate) enum Update<'a> {
     UsageUpdate {
         used: u64,
         size: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<Price>,
     },
     Notice {
         severity: Severity,
@@ -44,6 +47,26 @@ pub(crate) enum Update<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<&'a str>,
     },
+}
+
+impl Update<'_> {
+    pub(crate) fn usage(usage: &Usage) -> Self {
+        Update::UsageUpdate {
+            used: usage.used,
+            size: usage.size,
+            cost: usage.cost.map(|cost| Price {
+                amount: cost.amount(),
+                currency: cost.currency,
+            }),
+        }
+    }
+}
+
+/// What a session has cost so far.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Price {
+    amount: f64,
+    currency: Currency,
 }
 
 /// A piece of a message. The content comes last, so that a frame's text is followed by nothing but

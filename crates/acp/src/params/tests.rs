@@ -1,3 +1,5 @@
+use agent_client_protocol_schema::v1::NewSessionRequest;
+
 use super::*;
 
 fn raw(text: &str) -> Box<RawValue> {
@@ -23,77 +25,6 @@ fn what_is_no_id_of_ours_is_unknown_and_what_is_no_id_at_all_is_malformed() {
     for (text, code) in cases {
         let refused = session_id(text).err();
         assert_eq!(refused.map(|error| error.code()), code, "{text:.40}");
-    }
-}
-
-#[test]
-fn a_session_is_set_up_only_with_what_was_advertised() {
-    let cases = [
-        (r#"{"cwd":"/w","mcpServers":[]}"#, Ok(0)),
-        (
-            r#"{"cwd":"/w","mcpServers":null,"additionalDirectories":[],"systemPrompt":null}"#,
-            Ok(0),
-        ),
-        (
-            r#"{"cwd":"/w","mcpServers":[{"name":"a","command":"/b","args":[],"env":[]}]}"#,
-            Ok(1),
-        ),
-        (
-            r#"{"cwd":"w","mcpServers":[]}"#,
-            Err("cwd is not an absolute path"),
-        ),
-        (
-            r#"{"cwd":"","mcpServers":[]}"#,
-            Err("cwd is not an absolute path"),
-        ),
-        (r#"{"cwd":"/w"}"#, Err("missing or malformed")),
-        (r#"{"cwd":7,"mcpServers":[]}"#, Err("missing or malformed")),
-        (r#"{"mcpServers":[]}"#, Err("missing or malformed")),
-        (
-            r#"{"cwd":"/w","mcpServers":[{"type":"http","name":"a","url":"u","headers":[]}]}"#,
-            Err("other than stdio"),
-        ),
-        (
-            r#"{"cwd":"/w","mcpServers":[{"name":"a","command":"/b","args":[],"env":[]},
-                {"name":"a","command":"/c","args":[],"env":[]}]}"#,
-            Err("same name"),
-        ),
-        (
-            r#"{"cwd":"/w","mcpServers":[{"name":"a","command":"b","args":[],"env":[]}]}"#,
-            Err("not an absolute path"),
-        ),
-        (
-            r#"{"cwd":"/w","mcpServers":[],"additionalDirectories":["/x"]}"#,
-            Err("not advertised"),
-        ),
-        (
-            r#"{"cwd":"/w","mcpServers":[],"systemPrompt":{"mode":"append","content":[]}}"#,
-            Err("not advertised"),
-        ),
-    ];
-    for (text, expected) in cases {
-        let told = read::<NewSessionRequest>(Some(&raw(text))).and_then(|asked| setup_new(&asked));
-        match (told, expected) {
-            (Ok(setup), Ok(servers)) => {
-                assert_eq!(
-                    setup,
-                    Setup {
-                        cwd: "/w".into(),
-                        mcp_servers: servers
-                    },
-                    "{text}"
-                );
-            }
-            (Err(error), Err(part)) => {
-                assert_eq!(error.code(), -32602, "{text}");
-                assert!(
-                    error.message().contains(part),
-                    "{text}: {}",
-                    error.message()
-                );
-            }
-            (told, _) => panic!("{text}: {told:?}"),
-        }
     }
 }
 

@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use agent_client_protocol_schema::v1;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sessiond_acp::{FaceError, Options, serve};
 use sessiond_protocol::{
@@ -18,6 +16,8 @@ use sessiond_wire::{Line, OutQueue, ServerEnd, pair};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+use crate::reading::reads_as;
 
 /// How long anything may take that should happen at once. Liveness only.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -50,6 +50,7 @@ pub(crate) struct Stage {
     /// What the client asked, by id: answers are read as its schema says.
     asked: HashMap<String, String>,
     cursor: u64,
+    was_prompted: bool,
 }
 
 impl Stage {
@@ -85,6 +86,7 @@ impl Stage {
             face,
             asked,
             cursor: 0,
+            was_prompted: false,
         }
     }
 
@@ -128,6 +130,10 @@ impl Stage {
         .await;
         let start = self.submitted().await;
         self.accept(&start, Accepted::Turn { turn });
+        // acp.md 5.3: the commands are told again, once.
+        if !std::mem::replace(&mut self.was_prompted, true) {
+            assert_eq!(self.update().await, commands_shown());
+        }
     }
 
     /// The client writes a line.
@@ -315,6 +321,11 @@ impl Stage {
             Some("terminal/kill") => reads_as::<v1::KillTerminalRequest>(params),
             Some("terminal/release") => reads_as::<v1::ReleaseTerminalRequest>(params),
             Some("elicitation/create") => reads_as::<v1::CreateElicitationRequest>(params),
+            Some("elicitation/complete") => {
+                reads_as::<v1::CompleteElicitationNotification>(params);
+            }
+            // Nobody has a schema of these.
+            Some(own) if own.starts_with('_') => {}
             Some("$/cancel_request") => reads_as::<v1::CancelRequestNotification>(params),
             Some(other) => panic!("the client knows no {other}"),
             None => self.check_answer(frame),
@@ -339,36 +350,21 @@ impl Stage {
             Some("session/close") => reads_as::<v1::CloseSessionResponse>(result),
             Some("session/prompt") => reads_as::<v1::PromptResponse>(result),
             Some("session/set_mode") => reads_as::<v1::SetSessionModeResponse>(result),
+            Some("session/resume") => reads_as::<v1::ResumeSessionResponse>(result),
+            Some("session/fork") => reads_as::<v1::ForkSessionResponse>(result),
+            Some("session/delete") => reads_as::<v1::DeleteSessionResponse>(result),
+            Some("session/archive") => reads_as::<v1::ArchiveSessionResponse>(result),
+            Some("session/unarchive") => reads_as::<v1::UnarchiveSessionResponse>(result),
+            Some("session/status") => reads_as::<v1::SessionStatusResponse>(result),
+            Some("session/options") => reads_as::<v1::SessionOptionsResponse>(result),
+            Some("session/set_title") => reads_as::<v1::SetSessionTitleResponse>(result),
+            Some("auth/status") => reads_as::<v1::AuthStatusResponse>(result),
+            Some(own) if own.starts_with('_') => {}
             Some("session/set_config_option") => {
                 reads_as::<v1::SetSessionConfigOptionResponse>(result);
             }
             other => panic!("{other:?} was answered with {frame}"),
         }
-    }
-}
-
-/// The value as the schema reads it. The schema forgives much, so what it read must also write all
-/// that stands there, but for members at their default.
-fn reads_as<T: DeserializeOwned + Serialize>(value: &Value) {
-    let read: T = serde_json::from_value(value.clone()).unwrap_or_else(|e| panic!("{e}: {value}"));
-    let written = serde_json::to_value(read).unwrap();
-    assert!(covers(&written, value), "read as {written}\nbut is {value}");
-}
-
-fn covers(written: &Value, value: &Value) -> bool {
-    match (written, value) {
-        (Value::Object(written), Value::Object(value)) => value.iter().all(|(key, value)| {
-            let is_default = (key == "kind" && value == "other")
-                || (key == "status" && value == "pending")
-                || (key == "env" && value == &json!([]));
-            written
-                .get(key)
-                .map_or(is_default, |written| covers(written, value))
-        }),
-        (Value::Array(written), Value::Array(value)) => {
-            written.len() == value.len() && written.iter().zip(value).all(|(a, b)| covers(a, b))
-        }
-        (written, value) => written == value,
     }
 }
 
@@ -472,5 +468,13 @@ impl Stage {
     pub(crate) async fn result_of_prompt(&mut self, id: u64) -> Value {
         let mut result = self.result(id).await;
         result["stopReason"].take()
+    }
+}
+
+/// Another session of the same agent.
+pub(crate) fn other_view() -> SessionView {
+    SessionView {
+        session: OTHER.parse().unwrap(),
+        ..view()
     }
 }

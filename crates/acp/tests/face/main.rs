@@ -7,11 +7,15 @@
 )]
 
 mod bad_input;
+mod choices;
 mod events;
+mod extensions;
 mod harness;
 mod life;
+mod methods;
 mod negotiation;
 mod questions;
+mod reading;
 mod replay;
 mod sessions;
 mod turns;

@@ -58,9 +58,13 @@ async fn the_introduction_says_exactly_what_is_there() {
         "agentCapabilities": {
             "loadSession": true,
             "promptCapabilities": {"image": false, "audio": false, "embeddedContext": true},
-            "mcpCapabilities": {"http": false, "sse": false},
-            "sessionCapabilities": {"list": {}, "close": {}},
-            "auth": {},
+            "mcpCapabilities": {"http": true, "sse": false},
+            "sessionCapabilities": {
+                "list": {}, "delete": {}, "additionalDirectories": {},
+                "systemPrompt": {"mode": {"override": {}}}, "fork": {}, "archive": {},
+                "status": {}, "options": {}, "title": {}, "resume": {}, "close": {},
+            },
+            "auth": {"status": {}},
         },
         "authMethods": [{"id": "sessiond", "name": "No sign-in needed", "description": null}],
         "agentInfo": {"name": "sessiond", "title": "sessiond", "version": null},
@@ -109,7 +113,9 @@ async fn authenticating_is_possible_and_never_needed() {
 /// ADAPT-1
 #[tokio::test]
 async fn the_engine_learns_exactly_what_the_client_can_answer() {
-    use RequestKind::{Elicitation, FsRead, FsWrite, Permission, Terminal};
+    use RequestKind::{
+        Elicitation, ElicitationUrl, Extension, FsRead, FsWrite, Permission, Terminal,
+    };
     let cases = [
         (json!({}), vec![]),
         (json!(null), vec![]),
@@ -124,12 +130,12 @@ async fn the_engine_learns_exactly_what_the_client_can_answer() {
             json!({"terminal": "yes", "fs": {"readTextFile": true}}),
             vec![FsRead],
         ),
-        (json!({"elicitation": {"url": {}}}), vec![]),
+        (json!({"elicitation": {"url": {}}}), vec![ElicitationUrl]),
         (json!({"elicitation": {"form": {}}}), vec![Elicitation]),
         (
             json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true,
                 "elicitation": {"form": {}, "url": {}}}),
-            vec![FsRead, FsWrite, Terminal, Elicitation],
+            vec![FsRead, FsWrite, Terminal, Elicitation, ElicitationUrl],
         ),
     ];
     for (capabilities, offered) in cases {
@@ -140,7 +146,7 @@ async fn the_engine_learns_exactly_what_the_client_can_answer() {
         let Op::SessionNew(new) = stage.op().await else {
             panic!("not a new session")
         };
-        let expected: Vec<_> = [Permission].into_iter().chain(offered).collect();
+        let expected: Vec<_> = [Permission, Extension].into_iter().chain(offered).collect();
         assert_eq!(new.answers, expected, "{capabilities}");
     }
 }

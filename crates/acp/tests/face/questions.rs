@@ -19,7 +19,7 @@ fn request_id() -> RequestId {
     "00000000-0000-7000-8000-000000000301".parse().unwrap()
 }
 
-fn asked(item: Option<ItemId>, body: RequestBody) -> ServerFrame {
+pub(crate) fn asked(item: Option<ItemId>, body: RequestBody) -> ServerFrame {
     let digest = "d".into();
     let (session, turn) = (session(), turn(1));
     ServerFrame::Request(RequestFrame {

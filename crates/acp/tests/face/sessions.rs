@@ -23,7 +23,10 @@ async fn a_new_session_is_answered_first_and_then_its_commands_are_told_once() {
         id: None,
         cwd: "/w".into(),
         agent: Some("script".into()),
-        answers: vec![sessiond_protocol::RequestKind::Permission],
+        answers: vec![
+            sessiond_protocol::RequestKind::Permission,
+            sessiond_protocol::RequestKind::Extension,
+        ],
         on_disconnect: OnDisconnect::Cancel,
     };
     assert_eq!((&new.session, &new.op), (&None, &Op::SessionNew(expected)));
@@ -37,6 +40,8 @@ async fn a_new_session_is_answered_first_and_then_its_commands_are_told_once() {
     assert_eq!(stage.result(1).await, expected);
     assert_eq!(stage.update().await, commands_shown());
     stage.happen_in(None, None, titled("late"));
+    let late = json!({"sessionUpdate": "session_info_update", "title": "late"});
+    assert_eq!(stage.update().await, late);
     stage.quiet().await;
 }
 
@@ -139,7 +144,7 @@ async fn a_load_attaches_with_the_clients_cwd_and_asks_for_everything() {
     let params = json!({"sessionId": S, "cwd": "/else", "mcpServers": null});
     stage.request(1, "session/load", params).await;
     let expected = SessionResume {
-        setup: Default::default(),
+        setup: Some(Default::default()),
         session: session(),
         cwd: Some("/else".into()),
         found_by: FoundBy::Id,
@@ -148,6 +153,7 @@ async fn a_load_attaches_with_the_clients_cwd_and_asks_for_everything() {
         mode: AttachMode::Control,
         answers: vec![
             sessiond_protocol::RequestKind::Permission,
+            sessiond_protocol::RequestKind::Extension,
             sessiond_protocol::RequestKind::Terminal,
         ],
         on_disconnect: OnDisconnect::Cancel,
@@ -182,19 +188,6 @@ async fn a_list_shows_a_page_and_passes_cursor_and_cwd_on() {
         (asked.cwd.as_deref(), asked.after.as_deref()),
         (Some("/w"), Some("c1"))
     );
-    let summary = |id: &str, title: Option<&str>| Summary {
-        session: id.parse().unwrap(),
-        cwd: "/w".into(),
-        title: title.map(Into::into),
-        agent: "script".into(),
-        created_at: "2026-01-01T00:00:00Z".into(),
-        updated_at: "2026-01-02T00:00:00Z".into(),
-        recency: Recency::Logged,
-        turns: 1,
-        damage: 0,
-        roots: Vec::new(),
-        kept: sessiond_protocol::Kept::Store,
-    };
     let sessions = vec![summary(S, Some("Title")), summary(OTHER, None)];
     stage.accept(
         &list,
@@ -326,6 +319,22 @@ async fn a_mode_that_the_agent_changes_in_a_turn_is_told_both_ways() {
     assert_eq!(stage.update().await, expected);
     assert_eq!(stage.update().await, options("ask"));
     stage.quiet().await;
+}
+
+pub(crate) fn summary(id: &str, title: Option<&str>) -> Summary {
+    Summary {
+        session: id.parse().unwrap(),
+        cwd: "/w".into(),
+        title: title.map(Into::into),
+        agent: "script".into(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        updated_at: "2026-01-02T00:00:00Z".into(),
+        recency: Recency::Logged,
+        turns: 1,
+        damage: 0,
+        roots: Vec::new(),
+        kept: sessiond_protocol::Kept::Store,
+    }
 }
 
 fn titled(title: &str) -> Event {

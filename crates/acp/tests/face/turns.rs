@@ -295,7 +295,7 @@ async fn output_of_a_running_call_is_shown_until_its_end_replaces_it() {
 }
 
 #[tokio::test]
-async fn plan_title_usage_and_notices_are_told_within_a_turn_only() {
+async fn plans_are_told_within_a_turn_and_title_usage_and_notices_whenever_they_come() {
     let entry = PlanEntry {
         content: "step".into(),
         priority: PlanPriority::High,
@@ -362,6 +362,9 @@ async fn plan_title_usage_and_notices_are_told_within_a_turn_only() {
             assert_eq!(&stage.update().await, expected);
         }
         assert_eq!(stage.result_of_prompt(2).await, "end_turn");
+        for expected in always.iter().skip(1).chain(gated) {
+            assert_eq!(&stage.update().await, expected);
+        }
         stage.quiet().await;
     }
 }
@@ -431,6 +434,7 @@ async fn a_cancel_at_any_moment_ends_the_prompts_once() {
     for (start, turn) in starts.iter().zip([turn(1), turn(2)]) {
         stage.accept(start, sessiond_protocol::Accepted::Turn { turn });
     }
+    assert_eq!(stage.update().await, crate::harness::commands_shown());
     stage.end(turn(1), TurnOutcome::Cancelled);
     stage.end(turn(2), TurnOutcome::Cancelled);
     assert_eq!(stage.result_of_prompt(2).await, "cancelled");
