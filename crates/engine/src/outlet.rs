@@ -73,20 +73,6 @@ impl Outlet {
         }
     }
 
-    /// Waits until the client is not behind, or gone.
-    pub(crate) async fn caught_up(&self, session: SessionId) {
-        let room = async {
-            while self.is_behind(session) {
-                self.queue.ready().await;
-                self.acks.room(session).await;
-            }
-        };
-        tokio::select! {
-            () = room => {}
-            () = self.queue.closed() => {}
-        }
-    }
-
     /// Waits until the client has acknowledged so much that it pays to go on, and reads; for ever
     /// where it is gone: somebody else hears of that.
     pub(crate) async fn has_acknowledged(&self, session: SessionId) {

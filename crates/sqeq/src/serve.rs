@@ -19,6 +19,10 @@ use crate::validate::refusal;
 /// and stop what fills it. Each makes at most one frame.
 const LINES_WHILE_FULL: u32 = 16;
 
+/// Frames of the engine that are passed on together, so that they are written together: the queue to
+/// the client has room for so many beyond where this face waits for it.
+const BATCH: usize = 128;
+
 /// How long what was submitted before the end may take to get its receipt: mostly one fsync, for a
 /// close the grace of a turn that is cancelled too. More would keep a process whose client has gone
 /// (WIRE-13).
@@ -119,6 +123,7 @@ struct Face {
 impl Face {
     async fn run(&mut self, lines: &mut mpsc::Receiver<Line>) -> Result<(), End> {
         let mut lines_left = LINES_WHILE_FULL;
+        let mut frames = Vec::with_capacity(BATCH);
         loop {
             let is_full = self.out.is_full();
             if !is_full {
@@ -127,8 +132,13 @@ impl Face {
             let listens = lines_left > 0 && self.submissions.has_room();
             tokio::select! {
                 () = self.out.closed() => return Ok(()),
-                frame = self.waist.recv(), if !is_full => {
-                    self.forward(frame.ok_or(FaceError::EngineGone)?)?;
+                count = self.waist.recv_many(&mut frames, BATCH), if !is_full => {
+                    if count == 0 {
+                        return Err(FaceError::EngineGone.into());
+                    }
+                    let out = self.out.clone();
+                    let _together = out.batch();
+                    frames.drain(..).try_for_each(|frame| self.forward(frame))?;
                 }
                 line = next_line(&self.waist, lines), if listens => {
                     let Some(line) = line else { return Ok(()) };

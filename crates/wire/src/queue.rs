@@ -260,15 +260,15 @@ impl<T: Coalesce> OutQueue<T> {
         if count == 0 {
             return (state.closed || limit == 0).then_some(0);
         }
-        let was_waited_for = state.is_waited_for();
+        let was_at_bound = state.is_at_bound();
         let before = into.len();
         into.extend(state.frames.drain(..count));
         let taken = into.iter().skip(before).map(Coalesce::weight).sum();
         state.weight = state.weight.saturating_sub(taken);
         state.settled += count as u64;
-        state.note_room();
+        let has_room = state.note_room(was_at_bound);
         drop(state);
-        if was_waited_for {
+        if has_room {
             self.shared.room.notify_waiters();
         }
         self.shared.progress.notify_waiters();
@@ -292,12 +292,12 @@ impl<T: Coalesce> OutQueue<T> {
                 .unwrap_or_else(PoisonError::into_inner);
             state.is_thread_asleep = false;
         }
-        let was_waited_for = state.is_waited_for();
+        let was_at_bound = state.is_at_bound();
         std::mem::swap(&mut state.frames, into);
         state.weight = 0;
-        state.note_room();
+        let has_room = state.note_room(was_at_bound);
         drop(state);
-        if was_waited_for {
+        if has_room {
             self.shared.room.notify_waiters();
         }
         true

@@ -65,19 +65,16 @@ impl<T> State<T> {
     /// Until when producers wait, where they do because the reader does not come round.
     pub(super) fn patience_ends(&self) -> Option<Instant> {
         self.waits_until
-            .filter(|_| self.frames.len() >= PATIENT_FRAMES)
     }
 
-    /// Whether somebody may wait for room.
-    pub(super) fn is_waited_for(&self) -> bool {
-        self.is_at_bound() || self.patience_ends().is_some()
-    }
-
-    /// Notes that frames were taken.
-    pub(super) fn note_room(&mut self) {
-        if self.frames.len() < PATIENT_FRAMES {
+    /// Notes that frames were taken; whether those who wait should look again. Producers that wait
+    /// for the reader do until half is taken, so that they are not all woken for every frame.
+    pub(super) fn note_room(&mut self, was_at_bound: bool) -> bool {
+        let reads_again = self.waits_until.is_some() && self.frames.len() < PATIENT_FRAMES / 2;
+        if reads_again {
             self.waits_until = None;
         }
+        reads_again || was_at_bound && !self.is_at_bound()
     }
 
     /// How many frames may wait while none merge.
