@@ -30,7 +30,9 @@ use uuid::Uuid;
 
 use crate::{
     agent::{AgentError, AgentFactory, Announced, FromAgent, Mailbox},
-    core::{ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent},
+    core::{
+        Cause, ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent,
+    },
     feed::Feed,
     outlet::Outlet,
     record::{log_error, to_record},
@@ -61,6 +63,8 @@ pub(crate) enum Command {
         id: SubmissionId,
         op: Op,
     },
+    /// A client takes back what it submitted.
+    Withdraw(Cause),
     Answer {
         outlet: Outlet,
         request: RequestId,

@@ -17,6 +17,7 @@ mod step;
 mod stream;
 mod title;
 mod turns;
+mod withdrawal;
 
 #[cfg(test)]
 mod tests;
@@ -74,6 +75,8 @@ pub(crate) struct Core {
     /// The clients that look on.
     viewers: HashSet<ConnId>,
     turn: Option<ActiveTurn>,
+    /// Who asked for the turns that wait, as far as they were asked for in this run.
+    queued_by: Vec<(TurnId, ConnId)>,
     /// Waiting turns that an interrupt has ended; they go when the active one has gone.
     doomed: Vec<TurnId>,
     asks: HashMap<RequestId, Ask>,
@@ -121,6 +124,7 @@ impl Core {
             awaited: Vec::new(),
             viewers: HashSet::new(),
             turn: None,
+            queued_by: Vec::new(),
             doomed: Vec::new(),
             asks: HashMap::new(),
             digests: None,
@@ -282,6 +286,7 @@ impl Stepping<'_> {
             } => self.attached(conn, answers, on_disconnect),
             Input::Viewed { conn } => drop(self.core.viewers.insert(conn)),
             Input::Submitted { cause, op } => self.submitted(cause, op),
+            Input::Withdrawn(cause) => self.withdrawn(&cause),
             Input::Answered {
                 conn,
                 request,

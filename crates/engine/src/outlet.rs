@@ -9,8 +9,8 @@ use std::{
 };
 
 use sessiond_protocol::{
-    EventFrame, Receipt, RequestFrame, RequestId, ServerFrame, SessionId, SubmissionId, Verdict,
-    WireError,
+    ClosedBecause, EventFrame, Receipt, RequestFrame, RequestId, ServerFrame, SessionId,
+    SubmissionId, Verdict, WireError,
 };
 use sessiond_wire::OutQueue;
 
@@ -114,9 +114,13 @@ impl Outlet {
         self.queue.push(ServerFrame::Request(frame));
     }
 
-    pub(crate) fn request_closed(&self, session: SessionId, id: RequestId) {
+    pub(crate) fn request_closed(&self, session: SessionId, id: RequestId, reason: ClosedBecause) {
         self.lock().remove(&id);
-        self.queue.push(ServerFrame::RequestClosed { session, id });
+        self.queue.push(ServerFrame::RequestClosed {
+            session,
+            id,
+            reason,
+        });
     }
 
     /// The session that asked, while the request is open.

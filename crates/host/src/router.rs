@@ -143,6 +143,13 @@ impl<H: Holders> Router<H> {
             }
             ClientFrame::Answer(Answer { request, .. }) => self.requests.get(request).cloned(),
             ClientFrame::Ack { session, .. } => self.sessions.get(session).cloned(),
+            // Wherever it may wait; the others pass it over.
+            ClientFrame::Withdraw { .. } => {
+                for at in self.remotes.keys().cloned().collect::<Vec<_>>() {
+                    self.send_there(&at, frame.clone());
+                }
+                None
+            }
             ClientFrame::Bye {} => None,
         };
         match at.filter(|at| self.remotes.contains_key(at)) {

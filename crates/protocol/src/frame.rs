@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Accepted, Cursor, ErrorCode, EventFrame, ItemId, Limits, Op, Outcome, RequestBody, RequestId,
-    SessionId, SubmissionId, TurnId, WireError,
+    Accepted, ClosedBecause, Cursor, ErrorCode, EventFrame, ItemId, Limits, Op, Outcome,
+    RequestBody, RequestId, SessionId, SubmissionId, TurnId, WireError,
 };
 
 /// The version of the waist that this crate speaks.
@@ -21,6 +21,13 @@ pub enum ClientFrame {
     Submission(Submission),
     /// An answer to a request.
     Answer(Answer),
+    /// Takes back a submission of this connection that has not taken effect: the turn of it that
+    /// waits ends as cancelled. There is no answer; anything else is too late, which is no error
+    /// (SQEQ-4). The submission has had its receipt.
+    Withdraw {
+        /// The submission.
+        id: SubmissionId,
+    },
     /// The client has dealt with all events of a session up to this one (SQEQ-9). Only after a
     /// hello that says `ack`; there is no answer but to one that is wrong.
     Ack {
@@ -97,6 +104,9 @@ pub enum ServerFrame {
         session: SessionId,
         /// The request.
         id: RequestId,
+        /// Why.
+        #[serde(default)]
+        reason: ClosedBecause,
     },
     /// A frame was bad.
     Error {

@@ -72,8 +72,8 @@ pub use op::{
     SessionList, SessionNew, SessionResume, SessionStatus,
 };
 pub use request::{
-    Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody, RequestKind,
-    TerminalOp,
+    ClosedBecause, Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,
+    RequestKind, TerminalOp,
 };
 pub use session::{
     AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Kept, Mode,

@@ -327,6 +327,33 @@ pub enum Outcome {
     Unanswered,
 }
 
+/// Why a request is settled. More reasons may come; a client that lacks one reads
+/// [`ClosedBecause::Other`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedBecause {
+    /// The client's answer was taken.
+    Answered,
+    /// The turn is being stopped.
+    TurnCancelled,
+    /// The agent has ended its turn without waiting for the answer.
+    TurnEnded,
+    /// The time for the answer is over; the fall-back counts.
+    TimedOut,
+    /// The mode or a grant was changed, and decides it now.
+    PolicyDecided,
+    /// The same, and does not decide it: it is asked anew under another id.
+    AskedAnew,
+    /// The client that was asked controls the session no longer.
+    ControllerLeft,
+    /// The log failed, and the turn with it.
+    LogFailed,
+    /// Something else.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Exit {

@@ -180,7 +180,7 @@ impl Face {
                 }
                 self.note_wish(submission);
             }
-            ClientFrame::Answer(_) | ClientFrame::Ack { .. } => {}
+            ClientFrame::Answer(_) | ClientFrame::Withdraw { .. } | ClientFrame::Ack { .. } => {}
         }
         self.waist.send(frame).await?;
         Ok(Client::Stays)

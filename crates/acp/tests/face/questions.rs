@@ -185,6 +185,7 @@ async fn a_question_that_the_engine_settles_is_taken_back_before_the_turn_is_ans
     stage.say(ServerFrame::RequestClosed {
         session: session(),
         id: request_id(),
+        reason: sessiond_protocol::ClosedBecause::TurnCancelled,
     });
     let call = ToolCall {
         status: sessiond_protocol::ToolStatus::Cancelled,

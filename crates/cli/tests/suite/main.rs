@@ -41,6 +41,7 @@ mod small_disk;
 mod sqeq;
 mod sqeq_bad_frames;
 mod sqeq_flood;
+mod sqeq_ops;
 mod sqeq_resume;
 mod stdout_purity;
 mod stopped;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use sessiond_log::Generation;
 use sessiond_protocol::{
-    Accepted, Answered, AttachMode, Cursor, ErrorCode, EventFrame, Loaded, Op, Replay,
-    SessionOpened, SubmissionId, Verdict, WireError,
+    Accepted, Answered, AttachMode, ClosedBecause, Cursor, ErrorCode, EventFrame, Loaded, Op,
+    Replay, SessionOpened, SubmissionId, Verdict, WireError,
 };
 
 use super::{Actor, Attach, Command, being_closed, lag::Lag, not_open, refusal};
@@ -49,6 +49,7 @@ impl Actor {
                     Self::reject(&outlet, id, not_open(self.parts.session));
                 }
             }
+            Command::Withdraw(cause) => self.input(Input::Withdrawn(cause)),
             Command::Answer {
                 outlet,
                 request,
@@ -146,7 +147,8 @@ impl Actor {
         self.forget(conn);
         outlet.acks.end(self.parts.session);
         for request in outlet.asked_for(self.parts.session) {
-            outlet.request_closed(self.parts.session, request);
+            let why = ClosedBecause::ControllerLeft;
+            outlet.request_closed(self.parts.session, request, why);
         }
         outlet.verdict(id, Verdict::Accepted(Accepted::Done {}));
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use sessiond_log::LogError;
 use sessiond_protocol::{
-    Cursor, Event, EventFrame, Receipt, Setup, TurnEnded, TurnId, TurnOutcome, Verdict, WireError,
+    ClosedBecause, Cursor, Event, EventFrame, Receipt, Setup, TurnEnded, TurnId, TurnOutcome,
+    Verdict, WireError,
 };
 
 use super::Actor;
@@ -40,8 +41,9 @@ impl Actor {
                 Effect::Refused(conn, why) => {
                     self.with(conn, |client| client.refused(Some(self.parts.session), why));
                 }
-                Effect::RequestClosed(conn, id) => {
-                    self.with(conn, |client| client.request_closed(self.parts.session, id));
+                Effect::RequestClosed(conn, id, why) => {
+                    let session = self.parts.session;
+                    self.with(conn, |client| client.request_closed(session, id, why));
                 }
                 Effect::Deliver(EventFrame {
                     event: Event::TurnEnded(_),
@@ -71,9 +73,9 @@ impl Actor {
         }
         for request in self.core.open_requests() {
             let session = self.parts.session;
-            self.clients
-                .values()
-                .for_each(|client| client.request_closed(session, request));
+            self.clients.values().for_each(|client| {
+                client.request_closed(session, request, ClosedBecause::LogFailed);
+            });
         }
         self.start_over().await;
     }

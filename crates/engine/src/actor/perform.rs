@@ -17,8 +17,8 @@ impl Actor {
             }
             Effect::Receipt(conn, receipt) => self.with(conn, |client| client.receipt(receipt)),
             Effect::Request(conn, frame) => self.with(conn, |client| client.request(frame)),
-            Effect::RequestClosed(conn, id) => {
-                self.with(conn, |client| client.request_closed(session, id));
+            Effect::RequestClosed(conn, id, why) => {
+                self.with(conn, |client| client.request_closed(session, id, why));
             }
             Effect::Refused(conn, why) => {
                 self.with(conn, |client| client.refused(Some(session), why))

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, Grant, GrantEffect, ItemId, Marker, ModePolicy, Outcome, Permission, PermissionKind,
-    RequestBody, RequestFrame, RequestId, RequestKind, TerminalOp, TurnId,
+    ClosedBecause, Event, Grant, GrantEffect, ItemId, Marker, ModePolicy, Outcome, Permission,
+    PermissionKind, RequestBody, RequestFrame, RequestId, RequestKind, TerminalOp, TurnId,
 };
 
 use super::{
@@ -146,7 +146,9 @@ impl Stepping<'_> {
                 continue;
             }
             match self.settled_without_asking(&ask.body) {
-                Some(outcome) => self.settle(request, ask, outcome),
+                Some(outcome) => {
+                    self.settle(request, ask, (outcome, ClosedBecause::PolicyDecided));
+                }
                 None => self.ask_anew(request, ask),
             }
         }
@@ -170,7 +172,7 @@ impl Stepping<'_> {
                         message: "the client went before it answered".into(),
                     },
                 };
-                self.settle(request, ask, outcome);
+                self.settle(request, ask, (outcome, ClosedBecause::ControllerLeft));
             }
         }
     }
@@ -191,7 +193,8 @@ impl Stepping<'_> {
     }
 
     fn ask_anew(&mut self, request: RequestId, ask: Ask) {
-        self.close_ask(request, &ask, Outcome::Cancelled);
+        let closed = (Outcome::Cancelled, ClosedBecause::AskedAnew);
+        self.close_ask(request, &ask, closed);
         if let Waits::Agent(token) = ask.waits {
             self.asked(ask.item, ask.body, token);
         }
@@ -207,7 +210,7 @@ impl Stepping<'_> {
             }
             if let Some(ask) = self.core.asks.remove(&request) {
                 let outcome = fallback(ask.body.kind());
-                self.settle(request, ask, outcome);
+                self.settle(request, ask, (outcome, ClosedBecause::TimedOut));
             }
         }
     }
@@ -269,12 +272,12 @@ impl Stepping<'_> {
         let Some(ask) = self.core.asks.remove(&request) else {
             return;
         };
-        self.settle(request, ask, outcome);
+        self.settle(request, ask, (outcome, ClosedBecause::Answered));
     }
 
-    fn settle(&mut self, request: RequestId, ask: Ask, outcome: Outcome) {
+    fn settle(&mut self, request: RequestId, ask: Ask, (outcome, why): (Outcome, ClosedBecause)) {
         let turn = self.turn_id();
-        self.close_ask(request, &ask, outcome.clone());
+        self.close_ask(request, &ask, (outcome.clone(), why));
         if let (RequestBody::Permission(permission), Outcome::Selected { option }) =
             (&ask.body, &outcome)
             && let Some(grant) = grant_of(permission, option)
@@ -285,7 +288,12 @@ impl Stepping<'_> {
     }
 
     /// Records how a request ended, and tells whom it was asked. The agent still waits.
-    fn close_ask(&mut self, request: RequestId, ask: &Ask, outcome: Outcome) {
+    fn close_ask(
+        &mut self,
+        request: RequestId,
+        ask: &Ask,
+        (outcome, why): (Outcome, ClosedBecause),
+    ) {
         if ask.body.is_durable() {
             let closed = Event::RequestClosed {
                 request,
@@ -295,17 +303,17 @@ impl Stepping<'_> {
             self.record(self.turn_id(), ask.item, closed);
         }
         if let Some(conn) = ask.conn {
-            self.push(Effect::RequestClosed(conn, request));
+            self.push(Effect::RequestClosed(conn, request, why));
         }
     }
 
     /// Closes what is open because nobody will answer it any more.
-    pub(super) fn settle_all_asks(&mut self) {
+    pub(super) fn settle_all_asks(&mut self, why: ClosedBecause) {
         for request in self.core.open_requests() {
             let Some(ask) = self.core.asks.remove(&request) else {
                 continue;
             };
-            self.settle(request, ask, Outcome::Cancelled);
+            self.settle(request, ask, (Outcome::Cancelled, why));
         }
     }
 }

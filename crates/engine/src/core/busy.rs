@@ -118,6 +118,7 @@ impl Stepping<'_> {
     fn queue(&mut self, wanted: Wanted, place: Place) {
         let turn = self.mint.turn();
         self.accept(&wanted.cause, Accepted::Turn { turn });
+        self.note_asker(turn, wanted.cause.conn);
         let queued = Event::TurnQueued {
             input: wanted.input,
             place,

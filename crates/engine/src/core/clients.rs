@@ -1,6 +1,6 @@
 //! Who is attached: a controller, viewers, or for a while nobody.
 
-use sessiond_protocol::{ErrorCode, OnDisconnect, Queued, RequestKind, WireError};
+use sessiond_protocol::{ClosedBecause, ErrorCode, OnDisconnect, Queued, RequestKind, WireError};
 
 use super::{ConnId, Core, Stepping, Urgent};
 
@@ -97,9 +97,9 @@ impl Stepping<'_> {
                 }
                 self.interrupt(None, Queued::Cancel);
                 // What tidies up a turn that is being stopped is not answered any more either.
-                self.settle_all_asks();
+                self.settle_all_asks(ClosedBecause::ControllerLeft);
             }
-            OnDisconnect::Finish => self.settle_all_asks(),
+            OnDisconnect::Finish => self.settle_all_asks(ClosedBecause::ControllerLeft),
             OnDisconnect::Detach => {
                 let mut awaited = controller.answers;
                 awaited.retain(|kind| super::asks::is_question(*kind));

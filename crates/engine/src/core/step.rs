@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sessiond_protocol::{
-    Content, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op, Outcome, Receipt, RequestBody,
-    RequestFrame, RequestId, RequestKind, SessionOpened, Setup, SubmissionId, ToolCall, TurnId,
+    ClosedBecause, Content, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op, Outcome, Receipt,
+    RequestBody, RequestFrame, RequestId, RequestKind, SessionOpened, Setup, SubmissionId,
+    ToolCall, TurnId,
 };
 
 use super::Refusal;
@@ -74,6 +75,8 @@ pub(crate) enum Input {
         cause: Cause,
         op: Op,
     },
+    /// A client takes back what it submitted.
+    Withdrawn(Cause),
     Answered {
         conn: ConnId,
         request: RequestId,
@@ -150,7 +153,7 @@ pub(crate) enum Effect {
     Deliver(EventFrame),
     Receipt(ConnId, Receipt),
     Request(ConnId, RequestFrame),
-    RequestClosed(ConnId, RequestId),
+    RequestClosed(ConnId, RequestId, ClosedBecause),
     Refused(ConnId, Refusal),
     StartAgent {
         turn: TurnId,

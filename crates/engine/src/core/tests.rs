@@ -18,3 +18,4 @@ mod relocate;
 mod stream;
 mod title;
 mod turns;
+mod withdrawal;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Content, Cursor, Event, EventFrame, Hook, Item, ItemKind, Keyed, Queued, SessionId, Standing,
-    Stop, Stream, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded, TurnId, TurnOutcome,
-    Usage, WaitingTurn, WireError, prompt_item,
+    ClosedBecause, Content, Cursor, Event, EventFrame, Hook, Item, ItemKind, Keyed, Queued,
+    SessionId, Standing, Stop, Stream, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded,
+    TurnId, TurnOutcome, Usage, WaitingTurn, WireError, prompt_item,
 };
 
 use super::{
@@ -217,7 +217,7 @@ impl Stepping<'_> {
             // The agent sees the cancellation before its questions are dropped; otherwise it would
             // take the dropped question for a refusal and talk on.
             self.step.urgent.push(Urgent::CancelAgent);
-            self.settle_all_asks();
+            self.settle_all_asks(ClosedBecause::TurnCancelled);
         }
     }
 
@@ -304,7 +304,7 @@ impl Stepping<'_> {
             ),
         };
         self.end_message(end);
-        self.settle_all_asks();
+        self.settle_all_asks(ClosedBecause::TurnEnded);
         self.end_open_calls(status, why);
     }
 

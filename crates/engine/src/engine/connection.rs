@@ -16,7 +16,7 @@ use super::{Inner, forking, opening, shelf};
 use crate::{
     actor::{Attach, Command, not_open},
     catalog,
-    core::{ConnId, Refusal},
+    core::{Cause, ConnId, Refusal},
     outlet::Outlet,
 };
 
@@ -58,6 +58,7 @@ pub(super) async fn serve(inner: Arc<Inner>, conn: ConnId, mut end: ServerEnd) {
             }
             ClientFrame::Submission(submission) => serving.submission(submission),
             ClientFrame::Answer(answer) => serving.answer(answer),
+            ClientFrame::Withdraw { id } => serving.withdraw(&id),
             ClientFrame::Ack { session, cursor } => {
                 if let Err(error) = serving.outlet.acks.ack(session, cursor) {
                     serving.outlet.error(error);
@@ -292,6 +293,25 @@ impl Serving {
         let unheard = sender.is_none_or(|sender| sender.try_send(command).is_err());
         if unheard {
             self.outlet.refused(None, Refusal::Late);
+        }
+    }
+
+    /// Takes back what waits in one of the connection's sessions; only those know in which. No word
+    /// is said about what comes too late (SQEQ-4).
+    fn withdraw(&self, id: &SubmissionId) {
+        for session in &self.attached {
+            let Some(sender) = self.inner.sessions().get(session).cloned() else {
+                continue;
+            };
+            let cause = Cause {
+                conn: self.outlet.conn,
+                id: id.clone(),
+            };
+            if let Err(TrySendError::Full(_)) = sender.try_send(Command::Withdraw(cause)) {
+                let message = "the session has more commands waiting than it takes; withdraw again";
+                let error = WireError::new(ErrorCode::QueueFull, message);
+                self.outlet.error(error.about(*session));
+            }
         }
     }
 

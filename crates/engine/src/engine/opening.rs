@@ -386,8 +386,8 @@ fn unheard(session: SessionId, command: Command) {
         Command::Answer { outlet, .. } => {
             outlet.refused(Some(session), Refusal::Late);
         }
-        // Dropping the sender tells a borrower.
-        Command::Attach(_) | Command::Lend(_) | Command::Disconnect(_) => {}
+        // Dropping the sender tells a borrower; what is not open has nothing that waits.
+        Command::Attach(_) | Command::Withdraw(_) | Command::Lend(_) | Command::Disconnect(_) => {}
     }
 }
 

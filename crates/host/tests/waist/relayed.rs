@@ -211,3 +211,18 @@ async fn a_client_at_a_socket_is_served_as_one_in_the_process() {
     drop(door);
     assert!(!path.exists(), "the name goes with the door");
 }
+
+/// SQEQ-4: a withdrawal names no session, and reaches the holder that has the submission.
+#[tokio::test]
+async fn what_waits_with_a_holder_is_taken_back_through_it() {
+    let world = World::new();
+    let holder = world.engine();
+    let session = left_behind(&world, &holder).await;
+    let (mut client, mut peer) = relayed(&world, session).await;
+    let id = client.submit(Some(session), turn("one")).await;
+    assert_eq!(peer.next().await["op"]["type"], "turn.start");
+    client.send(ClientFrame::Withdraw { id: id.clone() }).await;
+    let heard = peer.next().await;
+    assert_eq!(heard["type"], "withdraw");
+    assert_eq!(heard["id"], id.as_str());
+}

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, AgentOption, Content, Event, EventFrame, Finish, ForkPoint, Item, ItemId,
-    Marker, ModePolicy, OnDisconnect, Op, Outcome, PersistenceState, RequestBody, RequestFrame,
-    RequestId, RequestKind, SessionId, SessionOpened, Settings, Standing, Stop, ToolCall,
-    ToolStatus, TurnId, TurnOutcome, Verdict,
+    Accepted, AgentInfo, AgentOption, ClosedBecause, Content, Event, EventFrame, Finish, ForkPoint,
+    Item, ItemId, Marker, ModePolicy, OnDisconnect, Op, Outcome, PersistenceState, RequestBody,
+    RequestFrame, RequestId, RequestKind, SessionId, SessionOpened, Settings, Standing, Stop,
+    ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
 };
 use uuid::Uuid;
 
@@ -31,6 +31,8 @@ pub(super) struct Bench {
     asked: Option<RequestFrame>,
     call: Option<ItemId>,
     started: Vec<Vec<Content>>,
+    /// Why requests were settled, as their client was told.
+    closed: Vec<ClosedBecause>,
     /// The submissions that got a turn, with it.
     receipts: Vec<(String, String)>,
     tokens: u64,
@@ -86,6 +88,7 @@ impl Bench {
             asked: None,
             call: None,
             started: Vec::new(),
+            closed: Vec::new(),
             receipts: Vec::new(),
             tokens: 0,
         }
@@ -174,6 +177,15 @@ impl Bench {
         &self.receipts
     }
 
+    pub(super) fn closed(&self) -> &[ClosedBecause] {
+        &self.closed
+    }
+
+    pub(super) fn withdraw_from(&mut self, conn: ConnId, id: &str) -> Vec<String> {
+        let id = id.to_owned().try_into().unwrap();
+        self.take(Input::Withdrawn(Cause { conn, id }))
+    }
+
     pub(super) fn active(&self) -> Option<TurnId> {
         self.core.active_turn()
     }
@@ -252,6 +264,7 @@ impl Bench {
         for effect in &step.then {
             match effect {
                 Effect::Request(_, frame) => self.asked = Some(frame.clone()),
+                Effect::RequestClosed(_, _, why) => self.closed.push(*why),
                 Effect::StartAgent { prompt, .. } => self.started.push(prompt.clone()),
                 Effect::Receipt(_, receipt) => {
                     if let Verdict::Accepted(Accepted::Turn { turn }) = &receipt.result {

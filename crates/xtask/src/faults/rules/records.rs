@@ -10,15 +10,15 @@ pub(super) const MUTATIONS: [Mutation; 39] = [
         "open-calls-stay",
         [
             TURNS,
-            "        self.settle_all_asks();\n        self.end_open_calls(status, why);",
-            "        self.settle_all_asks();\n        let _ = (status, why);",
+            "        self.settle_all_asks(ClosedBecause::TurnEnded);\n        self.end_open_calls(status, why);",
+            "        self.settle_all_asks(ClosedBecause::TurnEnded);\n        let _ = (status, why);",
         ],
     ),
     broken(
         "open-questions-stay",
         [
             TURNS,
-            "        self.end_message(end);\n        self.settle_all_asks();",
+            "        self.end_message(end);\n        self.settle_all_asks(ClosedBecause::TurnEnded);",
             "        self.end_message(end);",
         ],
     ),
@@ -26,8 +26,8 @@ pub(super) const MUTATIONS: [Mutation; 39] = [
         "open-message-stays",
         [
             TURNS,
-            "        self.end_message(end);\n        self.settle_all_asks();",
-            "        let _ = end;\n        self.settle_all_asks();",
+            "        self.end_message(end);\n        self.settle_all_asks(ClosedBecause::TurnEnded);",
+            "        let _ = end;\n        self.settle_all_asks(ClosedBecause::TurnEnded);",
         ],
     ),
     broken(

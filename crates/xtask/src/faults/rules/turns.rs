@@ -131,7 +131,7 @@ pub(super) const MUTATIONS: [Mutation; 30] = [
         "interrupt-leaves-questions",
         [
             TURNS,
-            "(Urgent::CancelAgent);\n            self.settle_all_asks();",
+            "(Urgent::CancelAgent);\n            self.settle_all_asks(ClosedBecause::TurnCancelled);",
             "(Urgent::CancelAgent);",
         ],
     ),
@@ -189,7 +189,7 @@ pub(super) const MUTATIONS: [Mutation; 30] = [
         "questions-at-disconnect",
         [
             CLIENTS,
-            "                self.settle_all_asks();\n            }\n            OnDisconnect::Finish",
+            "                self.settle_all_asks(ClosedBecause::ControllerLeft);\n            }\n            OnDisconnect::Finish",
             "            }\n            OnDisconnect::Finish",
         ],
     ),
@@ -197,7 +197,7 @@ pub(super) const MUTATIONS: [Mutation; 30] = [
         "questions-of-a-turn-that-finishes",
         [
             CLIENTS,
-            "OnDisconnect::Finish => self.settle_all_asks(),",
+            "OnDisconnect::Finish => self.settle_all_asks(ClosedBecause::ControllerLeft),",
             "OnDisconnect::Finish => {}",
         ],
     ),

@@ -70,7 +70,7 @@ impl Taken {
             match effect {
                 Effect::Receipt(_, receipt) => taken.receipts.push(receipt.clone()),
                 Effect::Request(conn, frame) => taken.requests.push((*conn, frame.clone())),
-                Effect::RequestClosed(conn, id) => taken.closed.push((*conn, *id)),
+                Effect::RequestClosed(conn, id, _) => taken.closed.push((*conn, *id)),
                 Effect::Reply(token, outcome) => taken.replies.push((*token, outcome.clone())),
                 Effect::Refused(conn, _) => taken.refused.push(*conn),
                 Effect::StartAgent { turn, prompt } => taken.started.push((*turn, prompt.len())),
