@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sessiond_protocol::{
-    Attestation, Content, Event, EventFrame, Finish, Item, Marker, RequestBody, ResumePath,
+    Attestation, Content, Cursor, Event, EventFrame, Finish, Item, Marker, RequestBody, ResumePath,
     SessionId, Standing, Stop, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
 };
 
@@ -129,6 +129,7 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
             "clear",
             "the conversation begins anew; the agent knows nothing before this",
         ),
+        Event::Marker(Marker::Rewind { to, ran, .. }) => entry(f, "rewind", &rewound(*to, *ran)),
         Event::Notice { title, .. } => entry(f, "notice", title),
         Event::Damage {
             segment,
@@ -139,6 +140,16 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
             entry(f, "DAMAGE", &text)
         }
         _ => Ok(()),
+    }
+}
+
+/// What a rewind left behind, of which files know more than the agent does (CKPT-3).
+fn rewound(to: Cursor, ran: u64) -> String {
+    let text = format!("the agent knows what was said up to event {to}, and what follows");
+    match ran {
+        0 => text,
+        1 => format!("{text}; what 1 tool call did after that event stays done"),
+        ran => format!("{text}; what {ran} tool calls did after that event stays done"),
     }
 }
 

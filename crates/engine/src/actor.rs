@@ -6,6 +6,7 @@ mod failure;
 mod lag;
 mod noting;
 mod perform;
+mod rewinding;
 mod running;
 mod viewers;
 

@@ -3,8 +3,8 @@
 use sessiond_index::{Index, IndexError, InvalidAfter, Query};
 use sessiond_log::{Lease, LogError, Seen, Since, Store, Subject};
 use sessiond_protocol::{
-    Accepted, Archived, Cursor, ErrorCode, History, HistoryItem, SessionId, SessionList,
-    SessionStatus, Standing, TurnId, WireError, limits,
+    Accepted, Archived, Course, Cursor, ErrorCode, History, HistoryItem, InForce, SessionId,
+    SessionList, SessionStatus, Standing, TurnId, WireError, limits,
 };
 
 use crate::{
@@ -147,25 +147,33 @@ pub(crate) fn standing(store: &Store, session: SessionId) -> Result<Standing, Wi
     }
 }
 
-/// The closed items of a session, but for the turn that is about to run.
+/// The closed items of a session that are in force, but for the turn that is about to run.
 pub(crate) fn history(
     session: SessionId,
     lease: &Lease,
-    current: Option<TurnId>,
+    (in_force, current): (&InForce, Option<TurnId>),
 ) -> Result<Vec<HistoryItem>, AgentError> {
     let failed =
         |error: LogError| AgentError::failed(format!("the history is unreadable: {error}"));
     let mut history = History::default();
-    let visited = lease.visit(Since::Start, &mut |seen| {
-        if let Seen::Record(record) = seen {
+    let visited = lease.visit(Since::Start, &mut |seen| match seen {
+        Seen::Record(record) if in_force.contains(Cursor(record.seq)) => {
             history.apply(to_frame(session, record));
         }
+        Seen::Record(_) | Seen::Damage(_) => {}
     });
     visited.map_err(failed)?;
-    Ok(history
-        .items()
-        .iter()
-        .filter(|item| item.turn != current)
-        .cloned()
-        .collect())
+    let others = history.items().filter(|item| item.turn != current);
+    Ok(others.cloned().collect())
+}
+
+/// The course of a session's conversation.
+pub(crate) fn course(session: SessionId, lease: &Lease) -> Result<Course, LogError> {
+    let mut course = Course::default();
+    lease.visit(Since::Start, &mut |seen| {
+        if let Seen::Record(record) = seen {
+            course.apply(&to_frame(session, record));
+        }
+    })?;
+    Ok(course)
 }

@@ -7,6 +7,7 @@ mod binding;
 mod busy;
 mod clients;
 mod close;
+mod conversation;
 mod digest;
 mod given;
 mod hooks;
@@ -28,7 +29,7 @@ use std::{
 };
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, ItemId, Op, Persistence,
+    Accepted, AgentInfo, Cursor, ErrorCode, Event, EventFrame, InForce, ItemId, Op, Persistence,
     PersistenceState, Receipt, RequestId, RequestKind, SessionChanged, SessionId, SessionOpened,
     SessionView, Standing, SubmissionId, TurnId, Verdict, WireError, limits,
 };
@@ -188,9 +189,9 @@ impl Core {
         self.standing.cursor
     }
 
-    /// After which event the conversation in force begins: the newest clear, or the header.
-    pub(crate) fn before_base(&self) -> Cursor {
-        Cursor(self.standing.base.0.saturating_sub(1))
+    /// Which events are the conversation in force.
+    pub(crate) fn in_force(&self) -> InForce {
+        self.standing.in_force()
     }
 
     /// What an attach shows after the durable events: what will close by the next append, or what
@@ -286,6 +287,7 @@ impl Stepping<'_> {
             } => self.attached(conn, answers, on_disconnect),
             Input::Viewed { conn } => drop(self.core.viewers.insert(conn)),
             Input::Submitted { cause, op } => self.submitted(cause, op),
+            Input::Rewind { cause, to, course } => self.rewind(&cause, to, &course),
             Input::Withdrawn(cause) => self.withdrawn(&cause),
             Input::Answered {
                 conn,
@@ -360,6 +362,7 @@ impl Stepping<'_> {
             | Op::AgentOptions { .. }
             | Op::SessionRead { .. }
             | Op::SessionFork { .. }
+            | Op::SessionRewind { .. }
             | Op::SessionDetach {}
             | Op::SessionArchive {}
             | Op::SessionUnarchive {}

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sessiond_log::{Lease, LogError, Scan, Seen, Since};
-use sessiond_protocol::{Cursor, ErrorCode, EventFrame, SessionId, WireError};
+use sessiond_protocol::{Cursor, ErrorCode, EventFrame, InForce, SessionId, WireError};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use crate::{
@@ -31,11 +31,13 @@ pub(crate) struct Past {
 
 impl Past {
     /// Begins to read what lies after one event, up to and with another one: what the log holds
-    /// beyond that is not acknowledged, or is heard of otherwise.
+    /// beyond that is not acknowledged, or is heard of otherwise. Where `shown` is given, only what
+    /// that shows.
     pub(crate) fn read(
         session: SessionId,
         lease: Arc<Lease>,
         (after, upto): (Cursor, Cursor),
+        shown: Option<InForce>,
     ) -> Self {
         let (sender, batches) = mpsc::channel(AHEAD);
         let reading = tokio::task::spawn_blocking(move || {
@@ -46,7 +48,10 @@ impl Past {
                         && record.seq <= upto.0
                         && !batch.sender.is_closed() =>
                 {
-                    batch.push(to_frame(session, record), record.data.len());
+                    let frame = to_frame(session, record);
+                    if shown.as_ref().is_none_or(|shown| shown.shows(&frame)) {
+                        batch.push(frame, record.data.len());
+                    }
                 }
                 Seen::Record(_) => {}
                 Seen::Damage(place) => batch.push(damage_frame(session, place), 0),

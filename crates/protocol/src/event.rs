@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     AgentOption, Attestation, Command, Content, Cost, Cursor, Grant, Instructions, Item, ItemId,
     ItemKind, Keyed, Mode, ModePolicy, Outcome, PersistenceState, RequestBody, RequestId,
-    SessionId, SessionOpened, Standing, SubmissionId, ToolCall, TurnId, WireError,
+    SessionId, SessionOpened, Standing, Stretch, SubmissionId, ToolCall, TurnId, WireError,
 };
 
 /// An event with all that places it. Durable ones carry a cursor; an event without one is
@@ -486,6 +486,21 @@ pub enum Marker {
     /// The conversation begins anew here. What came before stays in the log and is not part of it
     /// any more: no load shows it and no agent gets it (RESUME-1).
     Clear {},
+    /// The conversation goes on from where it was at a bookmark. What came after that stays in the
+    /// log, and is not part of it any more; title, mode and grants stay as they are (CKPT-2). Files
+    /// and other things that tools changed stay changed.
+    Rewind {
+        /// The bookmark.
+        to: Cursor,
+        /// The events that are in force again, in order; what follows the marker comes after them.
+        kept: Vec<Stretch>,
+        /// How many tool calls of what is left behind ran, or may have run, and may have changed
+        /// something (CKPT-3).
+        ran: u64,
+        /// Their items, in order; the first [`crate::limits::NOTED_CALLS`].
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ItemId>,
+    },
     /// How the session stands, so that opening it reads from here on (LOG-10).
     Checkpoint {
         /// How `standing` is written down.

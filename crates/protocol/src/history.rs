@@ -1,44 +1,63 @@
 //! The conversation as an agent gets it: a fold of the durable events.
 
 use crate::{
-    Event, EventFrame, HistoryItem, Item, Marker, Origin,
+    Cursor, Event, EventFrame, HistoryItem, InForce, Item, Marker, Origin,
     hooked::{Hooked, Word},
 };
 
-/// The closed items of a session since it was last cleared, in order.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// The closed items of a session that are in force, in order: since it was last cleared, and without
+/// what was rewound away.
+#[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    items: Vec<HistoryItem>,
+    /// All that was seen: what is left behind can come back.
+    items: Vec<(Cursor, HistoryItem)>,
+    in_force: InForce,
     hooks: Hooked,
 }
 
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            in_force: InForce::new(Vec::new(), Cursor::START),
+            hooks: Hooked::default(),
+        }
+    }
+}
+
 impl History {
-    /// Takes in the next durable event.
+    /// Takes in the next durable event. Who knows what is in force may leave out the rest.
     pub fn apply(&mut self, frame: EventFrame) {
+        let Some(cursor) = frame.cursor else { return };
         if let Some(word) = self.hooks.apply(&frame) {
-            return self.told(word);
+            return self.told(cursor, word);
         }
-        if let Event::Marker(Marker::Clear {}) = frame.event {
-            return self.items.clear();
+        match frame.event {
+            Event::Marker(Marker::Clear {}) => self.in_force = InForce::new(Vec::new(), cursor),
+            Event::Marker(Marker::Rewind { kept, .. }) => {
+                self.in_force = InForce::new(kept, cursor);
+            }
+            Event::ItemEnded { item } => {
+                let (turn, origin) = (frame.turn, Origin::Conversation);
+                let item = frame.item.map(|id| HistoryItem {
+                    id,
+                    turn,
+                    item,
+                    origin,
+                });
+                self.items.extend(item.map(|item| (cursor, item)));
+            }
+            _ => {}
         }
-        let (Event::ItemEnded { item }, Some(id)) = (frame.event, frame.item) else {
-            return;
-        };
-        self.items.push(HistoryItem {
-            id,
-            turn: frame.turn,
-            item,
-            origin: Origin::Conversation,
-        });
     }
 
     /// What a hook said to the agent is as the agent had it.
-    fn told(&mut self, word: Word) {
+    fn told(&mut self, cursor: Cursor, word: Word) {
         match word {
-            Word::Said(item) => self.items.push(item),
+            Word::Said(item) => self.items.push((cursor, item)),
             Word::Instead(prompt, content) => {
                 let mut items = self.items.iter_mut().rev();
-                if let Some(entry) = items.find(|entry| entry.id == prompt) {
+                if let Some((_, entry)) = items.find(|(_, entry)| entry.id == prompt) {
                     entry.item = Item::UserMessage { content };
                     entry.origin = Origin::Hook;
                 }
@@ -47,13 +66,14 @@ impl History {
     }
 
     /// The items so far.
-    pub fn items(&self) -> &[HistoryItem] {
-        &self.items
+    pub fn items(&self) -> impl DoubleEndedIterator<Item = &HistoryItem> {
+        let in_force = |(cursor, _): &&(Cursor, HistoryItem)| self.in_force.contains(*cursor);
+        self.items.iter().filter(in_force).map(|(_, item)| item)
     }
 
     /// The text of the newest message of the agent, if any.
     pub fn last_answer(&self) -> Option<&str> {
-        self.items.iter().rev().find_map(|entry| match &entry.item {
+        self.items().rev().find_map(|entry| match &entry.item {
             Item::AgentMessage { text, .. } => Some(text.as_str()),
             _ => None,
         })

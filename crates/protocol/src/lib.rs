@@ -26,6 +26,7 @@
 
 mod attestation;
 mod cost;
+mod course;
 mod error;
 mod event;
 mod frame;
@@ -49,6 +50,7 @@ pub use attestation::{
     Loaded, ResumePath, Surroundings,
 };
 pub use cost::{Cost, Currency, NoCurrency};
+pub use course::{Course, InForce, NoBookmark, Stretch};
 pub use error::{ErrorCode, ForeignError, Gap, Holder, WireError};
 pub use event::{
     Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,

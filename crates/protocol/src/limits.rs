@@ -23,6 +23,9 @@ pub const HOOK_SECONDS: u64 = 60;
 /// How often a hook can make a turn go on that would have ended.
 pub const CONTINUATIONS: u32 = 8;
 
+/// Items of tool calls that a rewind names. Who has more to look after reads the log.
+pub const NOTED_CALLS: usize = 64;
+
 /// Durable events of a session that may be on their way to a client that acknowledges them. Several
 /// round trips of a busy turn, and less than a queue holds.
 pub const ACK_WINDOW: u64 = 512;

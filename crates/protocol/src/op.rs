@@ -72,6 +72,16 @@ pub enum Op {
     /// title and grants stay. Refused while a turn is active or waits.
     #[serde(rename = "session.clear")]
     SessionClear {},
+    /// Go on with the conversation as it was at a bookmark: the end of a turn, or a header, clear or
+    /// rewind, in whatever part of the log, also in one that was cleared or rewound away (CKPT-2,
+    /// CTX-8). What came after it stays in the log. Title, mode and grants stay, and so does what
+    /// tools have changed. Refused while a turn is active or waits; `invalid` where `to` is no
+    /// bookmark, and names the nearest one before.
+    #[serde(rename = "session.rewind")]
+    SessionRewind {
+        /// The bookmark.
+        to: Cursor,
+    },
     /// Make a new session that begins with this one's history (RESUME-9). It rests: nobody is
     /// attached to it. The receipt holds its view.
     #[serde(rename = "session.fork")]
@@ -318,7 +328,8 @@ pub enum Replay {
     /// Nothing; only what is in flight, from its beginning.
     #[default]
     None,
-    /// The conversation in force: the durable events from the newest clear on, or all of them.
+    /// The conversation in force: the durable events from the newest clear on, or all of them,
+    /// without those that were rewound away, but for changes of the session.
     All,
     /// The durable events after a cursor, cleared or not.
     After(Cursor),

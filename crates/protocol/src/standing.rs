@@ -12,14 +12,14 @@ pub use closings::prompt_item;
 
 use crate::{
     AgentOption, Attestation, Content, Cursor, Event, EventFrame, Finish, ForkPoint, Grant,
-    GrantEffect, Instructions, Item, ItemId, ItemKind, Keyed, KeyedTurn, Marker, ModePolicy,
-    OptionSetting, Place, RequestBody, RequestId, SessionChanged, SessionId, SessionOpened, Start,
-    SubmissionId, Surroundings, Titler, TurnId, Workspace, limits,
+    GrantEffect, InForce, Instructions, Item, ItemId, ItemKind, Keyed, KeyedTurn, Marker,
+    ModePolicy, OptionSetting, Place, RequestBody, RequestId, SessionChanged, SessionId,
+    SessionOpened, Start, Stretch, SubmissionId, Surroundings, Titler, TurnId, Workspace, limits,
 };
 
 /// How [`Standing`] is written down; one more with every change of what it holds or means. A
 /// checkpoint of another is passed over, and the events before it are read instead.
-const FOLD: u32 = 4;
+const FOLD: u32 = 5;
 
 /// An item that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -103,7 +103,10 @@ pub struct Standing {
     pub cursor: Cursor,
     /// The header, clear, rewind or compaction in force.
     pub base: Cursor,
-    /// Where to resume, fork or rewind to: the header, or the newest end of a turn (SQEQ-5).
+    /// What of the events before `base` is in force, too, in order.
+    pub kept: Vec<Stretch>,
+    /// Where to resume, fork or rewind to: the header, a clear or rewind, or the newest end of a
+    /// turn after which none was active (SQEQ-5).
     pub bookmark: Cursor,
     /// The fork that this session is and that no record of it says yet.
     pub unmarked_fork: Option<ForkPoint>,
@@ -179,12 +182,14 @@ impl Standing {
                 self.begun = at.map(|at| self.waiting.remove(at));
             }
             Event::TurnEnded(_) => {
-                self.bookmark = cursor;
                 self.waiting
                     .retain(|waiting| Some(waiting.id) != frame.turn);
                 if self.active == frame.turn {
                     self.active = None;
                     self.begun = None;
+                }
+                if self.active.is_none() {
+                    self.bookmark = cursor;
                 }
             }
             Event::ItemStarted { item } => self.begin(frame, item.clone()),
@@ -223,11 +228,8 @@ impl Standing {
                 }
                 self.unmarked_fork = None;
             }
-            Event::Marker(Marker::Clear {}) => {
-                self.native.clear();
-                self.base = cursor;
-                self.bookmark = cursor;
-            }
+            Event::Marker(Marker::Clear {}) => self.turn_at(cursor, Vec::new()),
+            Event::Marker(Marker::Rewind { kept, .. }) => self.turn_at(cursor, kept.clone()),
             Event::Marker(Marker::Checkpoint { version, standing }) => {
                 self.take_up(*version, standing, frame.session);
             }
@@ -290,8 +292,30 @@ impl Standing {
             id,
             ..header.clone()
         });
+        self.turn_at(cursor, Vec::new());
+    }
+
+    /// What is in force begins anew here, after what was kept. The agent's own record of the
+    /// conversation holds what was left behind, and is used no more.
+    fn turn_at(&mut self, cursor: Cursor, kept: Vec<Stretch>) {
+        self.native.clear();
         self.base = cursor;
+        self.kept = kept;
         self.bookmark = cursor;
+    }
+
+    /// Which events are the conversation in force.
+    #[must_use]
+    pub fn in_force(&self) -> InForce {
+        InForce::new(self.kept.clone(), self.base)
+    }
+
+    /// Whether nothing was said in the conversation in force: it was cleared, or rewound to its
+    /// beginning.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let is_mark = |kept: &Stretch| kept.from == kept.to;
+        self.bookmark == self.base && self.kept.iter().all(is_mark)
     }
 
     /// Takes in what the log itself knows of where it comes from. A fork whose process died before

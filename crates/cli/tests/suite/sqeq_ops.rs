@@ -44,3 +44,56 @@ fn a_prompt_that_waits_is_taken_back_and_one_that_runs_is_not() {
     assert_eq!(of("error").count(), 0, "{frames:?}");
     assert_eq!(home.read("ledger"), "hi\n");
 }
+
+/// CKPT-2, CKPT-3: the conversation goes back; what a command did does not, and is noted.
+#[test]
+fn a_conversation_goes_back_and_what_ran_is_noted() {
+    let home = Home::new();
+    let mut client = Native::start(&home);
+    let session = client.new_session(&home, &json!({}));
+    client.turn(&session, "first");
+    let kept = client.event("turn.ended")["cursor"].clone();
+    client.turn(&session, "/run echo ran >> ledger");
+    let asked = client.asked();
+    let call = asked["item"].clone();
+    client.select(&asked, "allow_once");
+    let left = client.event("turn.ended")["cursor"].as_u64().unwrap();
+    let refused = client.receipt(
+        Some(&session),
+        &json!({"type": "session.rewind", "to": left - 1}),
+    );
+    assert_eq!(refused["error"]["code"], "invalid", "{refused}");
+    let back = json!({"type": "session.rewind", "to": kept});
+    client.accepted(Some(&session), &back);
+    let marker = client
+        .server
+        .frames
+        .iter()
+        .find(|frame| frame["event"]["marker"] == "rewind");
+    let marker = marker.unwrap()["event"].clone();
+    assert_eq!(
+        (&marker["ran"], &marker["calls"]),
+        (&json!(1), &json!([call]))
+    );
+    client.turn(&session, "second");
+    client.event("turn.ended");
+    client.quit();
+    assert_eq!(home.read("ledger"), "ran\n");
+
+    let shown = home.run(&["sessions", "show", &session]).stdout;
+    let text = format!("rewind     the agent knows what was said up to event {kept}");
+    assert!(shown.contains(&text), "{shown}");
+    assert!(
+        shown.contains("what 1 tool call did after that event stays done"),
+        "{shown}"
+    );
+    let mut next = Native::start(&home);
+    let replayed = next.resume(&session, &json!("all"));
+    let prompts: Vec<_> = replayed
+        .iter()
+        .filter(|frame| frame["event"]["item"]["type"] == "user_message")
+        .map(|frame| frame["event"]["item"]["content"][0]["text"].clone())
+        .collect();
+    assert_eq!(prompts, ["first", "second"]);
+    next.quit();
+}

@@ -37,6 +37,11 @@ impl Actor {
             } if self.clients.contains_key(&outlet.conn) => {
                 self.pass_on((outlet, id), (method, params), answer);
             }
+            Command::Submit {
+                outlet,
+                id,
+                op: Op::SessionRewind { to },
+            } if self.is_attached(outlet.conn) => self.rewind(&outlet, id, to).await,
             Command::Submit { outlet, id, op } => {
                 if self.is_attached(outlet.conn) {
                     self.prepare(&op).await;
@@ -103,7 +108,7 @@ impl Actor {
         });
     }
 
-    fn is_attached(&self, conn: ConnId) -> bool {
+    pub(super) fn is_attached(&self, conn: ConnId) -> bool {
         self.clients.contains_key(&conn) || self.viewers.contains_key(&conn)
     }
 
@@ -289,16 +294,15 @@ impl Actor {
             return Ok(());
         }
         let lease = self.parts.lease.clone();
-        let mut past = Past::read(self.parts.session, lease, (after, upto));
+        let shown = self.shown(attach.replay);
+        let mut past = Past::read(self.parts.session, lease, (after, upto), shown);
         while let Some(frames) = past.next().await {
             for frame in frames {
                 if frame.cursor.is_some() && attach.outlet.acks.is_full(frame.session) {
                     // The rest follows when it is acknowledged, and waits for nothing else.
-                    self.lag = attach
-                        .outlet
-                        .acks
-                        .newest_sent(frame.session)
-                        .map(|sent| Lag::after(attach.outlet.conn, sent));
+                    let sent = attach.outlet.acks.newest_sent(frame.session);
+                    let shown = self.shown(attach.replay);
+                    self.lag = sent.map(|sent| Lag::after(attach.outlet.conn, sent, shown));
                     return Ok(());
                 }
                 push(attach, frame).await;

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use sessiond_protocol::{Cursor, EventFrame, Gap};
+use sessiond_protocol::{Cursor, EventFrame, Gap, InForce};
 
 use super::Actor;
 use crate::{
@@ -19,6 +19,8 @@ pub(super) struct Lag {
     pub(super) conn: ConnId,
     /// The newest durable event that it was sent.
     sent: Cursor,
+    /// What of that it is shown, where it is not all of it.
+    shown: Option<InForce>,
     /// What it lacks up to an event, while it is being sent.
     past: Option<(Past, Cursor)>,
     /// What was read of that and not sent yet: a batch at most.
@@ -26,10 +28,11 @@ pub(super) struct Lag {
 }
 
 impl Lag {
-    pub(super) fn after(conn: ConnId, sent: Cursor) -> Self {
+    pub(super) fn after(conn: ConnId, sent: Cursor, shown: Option<InForce>) -> Self {
         Self {
             conn,
             sent,
+            shown,
             past: None,
             next: VecDeque::new(),
         }
@@ -48,7 +51,7 @@ impl Actor {
         match frame.cursor {
             Some(cursor) if client.acks.is_full(frame.session) => {
                 let sent = Cursor(cursor.0.saturating_sub(1));
-                self.lag = Some(Lag::after(client.conn, sent));
+                self.lag = Some(Lag::after(client.conn, sent, None));
             }
             _ => client.event(frame),
         }
@@ -85,7 +88,7 @@ impl Actor {
                     return in_flight.into_iter().for_each(|frame| client.event(frame));
                 }
                 let lease = self.parts.lease.clone();
-                let past = Past::read(session, lease, (lag.sent, upto));
+                let past = Past::read(session, lease, (lag.sent, upto), lag.shown.clone());
                 lag.past = Some((past, upto));
                 continue;
             };

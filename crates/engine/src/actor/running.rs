@@ -214,7 +214,8 @@ impl Actor {
     fn opening(&self) -> Opening {
         let (session, lease) = (self.parts.session, self.parts.lease.clone());
         let current = self.core.active_turn();
-        let read = move || history(session, &lease, current);
+        let in_force = self.core.in_force();
+        let read = move || history(session, &lease, (&in_force, current));
         let mut setup = self.parts.setup.clone();
         let standing = self.core.standing();
         setup.instructions.clone_from(&standing.instructions);

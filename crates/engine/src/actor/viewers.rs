@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sessiond_log::Generation;
-use sessiond_protocol::{Cursor, ErrorCode, Gap, Replay, WireError};
+use sessiond_protocol::{Cursor, ErrorCode, Gap, InForce, Replay, WireError};
 
 use super::{Actor, Attach, being_closed, not_open, refusal};
 use crate::{
@@ -74,7 +74,7 @@ impl Actor {
             Replay::None => (None, self.core.in_flight()),
             Replay::All | Replay::After(_) => {
                 let lease = self.parts.lease.clone();
-                let past = Past::read(session, lease, (after, upto));
+                let past = Past::read(session, lease, (after, upto), self.shown(attach.replay));
                 (Some(past), self.core.snapshot())
             }
         };
@@ -107,12 +107,17 @@ impl Actor {
         }
     }
 
+    /// What of the past is shown, where it is not all of it.
+    pub(super) fn shown(&self, replay: Replay) -> Option<InForce> {
+        (replay == Replay::All).then(|| self.core.in_force())
+    }
+
     /// Where the events that a client asks for begin.
     pub(super) fn replay_after(&self, replay: Replay) -> Result<Cursor, WireError> {
         let newest = self.core.cursor();
         match replay {
             Replay::None => Ok(newest),
-            Replay::All => Ok(self.core.before_base()),
+            Replay::All => Ok(self.core.in_force().before()),
             Replay::After(cursor) if cursor <= newest => Ok(cursor),
             Replay::After(_) => {
                 let message = format!("the newest event has cursor {newest}; begin anew");

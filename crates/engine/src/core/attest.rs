@@ -125,7 +125,7 @@ fn start(standing: &Standing) -> ContextStart {
         .header
         .as_ref()
         .and_then(|header| header.parent.as_ref());
-    let cleared = standing.base > Cursor(1) && standing.bookmark == standing.base;
+    let cleared = standing.base > Cursor(1) && standing.is_blank();
     match (&standing.last_run, parent) {
         (None, Some(_)) => ContextStart::Forked,
         _ if cleared => ContextStart::Cleared,

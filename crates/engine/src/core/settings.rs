@@ -70,9 +70,8 @@ impl Stepping<'_> {
 
     /// The agent is opened anew by the next turn, with nothing to remember (RESUME-1).
     pub(super) fn clear(&mut self, cause: &Cause) {
-        if self.core.turn.is_some() || !self.core.standing.waiting.is_empty() {
-            let message = "a turn is running; interrupt it, then clear";
-            return self.reject(cause, WireError::new(ErrorCode::Busy, message));
+        if let Some(error) = self.core.occupied() {
+            return self.reject(cause, error);
         }
         self.step.urgent.push(Urgent::DropAgent);
         self.record(None, None, Event::Marker(Marker::Clear {}));

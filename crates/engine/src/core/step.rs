@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sessiond_protocol::{
-    ClosedBecause, Content, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op, Outcome, Receipt,
-    RequestBody, RequestFrame, RequestId, RequestKind, SessionOpened, Setup, SubmissionId,
-    ToolCall, TurnId,
+    ClosedBecause, Content, Course, Cursor, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op,
+    Outcome, Receipt, RequestBody, RequestFrame, RequestId, RequestKind, SessionOpened, Setup,
+    SubmissionId, ToolCall, TurnId,
 };
 
 use super::Refusal;
@@ -74,6 +74,12 @@ pub(crate) enum Input {
     Submitted {
         cause: Cause,
         op: Op,
+    },
+    /// A client wants the conversation as it was at a bookmark; `course` is that of the log.
+    Rewind {
+        cause: Cause,
+        to: Cursor,
+        course: Box<Course>,
     },
     /// A client takes back what it submitted.
     Withdrawn(Cause),

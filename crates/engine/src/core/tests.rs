@@ -6,6 +6,7 @@ mod bench;
 mod busy;
 mod checkpoint;
 mod clients;
+mod conversation;
 mod fixture;
 mod fork;
 mod hooks;

@@ -209,7 +209,7 @@ async fn prepare_stored(
     }
     let mut info = factory.info();
     if attach.mode == AttachMode::Control {
-        let lease = lease.clone();
+        let (lease, in_force) = (lease.clone(), standing.in_force());
         let opening = Opening {
             session,
             cwd: header
@@ -224,7 +224,7 @@ async fn prepare_stored(
             native: standing.native.clone(),
             answers: attach.answers.clone(),
             updates: updates.updates(),
-            history: HistorySource::new(move || history(session, &lease, None)),
+            history: HistorySource::new(move || history(session, &lease, (&in_force, None))),
         };
         match factory.prepare(&opening).await {
             Ok(prepared) => info = prepared,

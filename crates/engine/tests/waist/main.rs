@@ -22,5 +22,6 @@ mod joining;
 mod ledger;
 mod offers;
 mod resume;
+mod rewind;
 mod sessions;
 mod viewers;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{core::Input, drift::Arrival};
 
-fn arrive(bench: &mut Bench, drift: Vec<Drift>) {
+pub(super) fn arrive(bench: &mut Bench, drift: Vec<Drift>) {
     let arrival = Box::new(Arrival {
         path: ResumePath::Id,
         found_by: FoundBy::Id,
@@ -34,7 +34,7 @@ fn elsewhere(class: Option<DriftClass>) -> Vec<Drift> {
     }]
 }
 
-fn attested(bench: &Bench) -> Vec<Attestation> {
+pub(super) fn attested(bench: &Bench) -> Vec<Attestation> {
     let attestation = |frame: &EventFrame| match &frame.event {
         Event::Marker(Marker::Attest { attestation }) => Some(attestation.as_ref().clone()),
         _ => None,

@@ -229,8 +229,8 @@ pub(super) const MUTATIONS: [Mutation; 30] = [
         "clear-under-a-turn",
         [
             SETTINGS,
-            "if self.core.turn.is_some() || !self.core.standing.waiting.is_empty() {",
-            "if false {",
+            "        if let Some(error) = self.core.occupied() {",
+            "        if let Some(error) = self.core.occupied().filter(|_| false) {",
         ],
     ),
 ];
