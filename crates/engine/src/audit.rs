@@ -135,7 +135,16 @@ impl Decision {
 
     /// What came of an action. The reason of a refusal is the code that the client gets.
     pub(crate) fn on<T>(session: SessionId, action: Action, result: &Result<T, WireError>) -> Self {
-        let subject: Option<Subject> = session.to_string().parse().ok();
+        Self::about(Some(session), action, result)
+    }
+
+    /// The same where it may not be known which session it would have been.
+    pub(crate) fn about<T>(
+        session: Option<SessionId>,
+        action: Action,
+        result: &Result<T, WireError>,
+    ) -> Self {
+        let subject: Option<Subject> = session.and_then(|id| id.to_string().parse().ok());
         match result {
             Ok(_) => Self::accepted(subject, action),
             Err(error) => {

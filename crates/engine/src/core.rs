@@ -354,6 +354,7 @@ impl Stepping<'_> {
             Op::SessionRename { title } => self.rename(&cause, &title),
             Op::SessionRelocate { cwd } => self.relocate(&cause, cwd),
             Op::SessionClear {} => self.clear(&cause),
+            Op::SessionAppend { items } => self.append_items(&cause, items),
             Op::SessionClose {} => self.close(cause),
             Op::SessionNew(_)
             | Op::SessionResume(_)
@@ -362,6 +363,7 @@ impl Stepping<'_> {
             | Op::AgentOptions { .. }
             | Op::SessionRead { .. }
             | Op::SessionFork { .. }
+            | Op::SessionImport { .. }
             | Op::SessionRewind { .. }
             | Op::SessionDetach {}
             | Op::SessionArchive {}

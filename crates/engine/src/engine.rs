@@ -2,12 +2,14 @@
 
 mod connection;
 mod forking;
+mod importing;
 mod opening;
 mod shelf;
 
 use std::{
     collections::HashMap,
     fmt,
+    io::{self, BufRead},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -43,6 +45,14 @@ pub trait Environment: Send + Sync + 'static {
 
     /// Whose sessions these are; none where nobody in particular.
     fn principal(&self) -> Option<String>;
+
+    /// A file of the user, to be read as an export of a session.
+    ///
+    /// # Errors
+    /// Of the system; `Unsupported` where no files are read.
+    fn export_file(&self, _path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// What an engine is made of.

@@ -20,7 +20,7 @@ use jsonrpsee::{PendingSubscriptionSink, SubscriptionSink};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sessiond_protocol::{ServerFrame, encode};
-use sessiond_sqeq::serve;
+use sessiond_sqeq::{Reach, serve_from};
 use sessiond_wire::{Connection, Line, OutQueue};
 use tokio::sync::mpsc;
 
@@ -156,7 +156,7 @@ where
         let sink = pending.accept().await?;
         let (lines, receiver) = mpsc::channel(AHEAD);
         let out = OutQueue::new();
-        let face = serve(receiver, out.clone(), (self.connect)());
+        let face = serve_from(Reach::Network, receiver, out.clone(), (self.connect)());
         let ending = out.clone();
         tokio::spawn(async move {
             if let Err(error) = face.await {

@@ -131,6 +131,8 @@ impl Course {
                     self.bookmarks.push(cursor);
                 }
             }
+            // What a client appended did not run here.
+            Event::ItemEnded { .. } if frame.turn.is_none() => self.bookmarks.push(cursor),
             Event::ItemStarted {
                 item: Item::ToolCall(call),
             }
@@ -183,7 +185,8 @@ impl Course {
     /// needs no more than it, and what ran in the part that is left behind (CKPT-3).
     ///
     /// # Errors
-    /// [`NoBookmark`] where `to` is neither the end of a turn, nor the header, a clear or a rewind.
+    /// [`NoBookmark`] where `to` is neither the end of a turn, nor the header, a clear, a rewind or
+    /// an item that was appended.
     pub fn rewind(&self, to: Cursor) -> Result<Marker, NoBookmark> {
         if let Err(at) = self.bookmarks.binary_search(&to) {
             let before = at.checked_sub(1).and_then(|at| self.bookmarks.get(at));

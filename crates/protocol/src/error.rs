@@ -36,7 +36,8 @@ pub enum ErrorCode {
     KeyReused,
     /// The submission is malformed or its values are not allowed.
     Invalid,
-    /// An answer that does not fit the open request (WIRE-8).
+    /// An answer that does not fit the open request (WIRE-8), or something that this client may not
+    /// ask for (SEC-4).
     Refused,
     /// The client looks on and changes nothing: it did not attach as controller (SQEQ-6).
     ViewOnly,

@@ -70,8 +70,8 @@ pub use item::{
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use op::{
-    Accepted, Answered, Archived, AttachMode, IfBusy, OnDisconnect, Op, Queued, Replay,
-    SessionList, SessionNew, SessionResume, SessionStatus,
+    Accepted, Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued,
+    Replay, SessionList, SessionNew, SessionResume, SessionStatus,
 };
 pub use request::{
     ClosedBecause, Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,

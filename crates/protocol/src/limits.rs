@@ -23,6 +23,9 @@ pub const HOOK_SECONDS: u64 = 60;
 /// How often a hook can make a turn go on that would have ended.
 pub const CONTINUATIONS: u32 = 8;
 
+/// Items that are appended at once: as many as a page of events holds.
+pub const APPENDED_ITEMS: usize = 1000;
+
 /// Items of tool calls that a rewind names. Who has more to look after reads the log.
 pub const NOTED_CALLS: usize = 64;
 

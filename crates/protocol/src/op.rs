@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AgentInfo, Content, Cursor, DriftClass, FoundBy, IdempotencyKey, ItemId, OptionSetting,
+    AgentInfo, Content, Cursor, DriftClass, FoundBy, IdempotencyKey, Item, ItemId, OptionSetting,
     RequestKind, SessionId, SessionView, Setup, Summary, TurnId,
 };
 
@@ -81,6 +81,22 @@ pub enum Op {
     SessionRewind {
         /// The bookmark.
         to: Cursor,
+    },
+    /// Add whole items to the conversation, without a turn: messages, thoughts, and tool calls that
+    /// have ended, at most [`crate::limits::APPENDED_ITEMS`]. Nothing runs. They get ids of their own,
+    /// and are on stable storage before the receipt; the agent is opened anew with them. Refused while
+    /// a turn is active or waits.
+    #[serde(rename = "session.append")]
+    SessionAppend {
+        /// The items, in order.
+        items: Vec<Item>,
+    },
+    /// Make a new session out of what is elsewhere. It rests: nobody is attached to it. The receipt
+    /// holds its view. A client on the network cannot name a file.
+    #[serde(rename = "session.import")]
+    SessionImport {
+        /// What of.
+        source: ImportSource,
     },
     /// Make a new session that begins with this one's history (RESUME-9). It rests: nobody is
     /// attached to it. The receipt holds its view.
@@ -222,6 +238,30 @@ impl SessionNew {
             on_disconnect: OnDisconnect::default(),
         }
     }
+}
+
+/// What a session is imported from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ImportSource {
+    /// A file that `sessiond sessions export` wrote: all of it, checked, or nothing.
+    File {
+        /// The file, absolute, on the server's machine.
+        path: String,
+        /// Another id than the one in the file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<SessionId>,
+    },
+    /// Items of a conversation that was led elsewhere; as [`Op::SessionAppend`] takes them.
+    Items {
+        /// The working directory, absolute.
+        cwd: String,
+        /// The agent's configured name; the default one otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// The items, in order.
+        items: Vec<Item>,
+    },
 }
 
 /// What `session.resume` takes.

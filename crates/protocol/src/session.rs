@@ -171,6 +171,17 @@ impl AgentInfo {
         }
     }
 
+    /// What is known of an agent that is not configured here.
+    #[must_use]
+    pub fn unknown(id: AgentId) -> Self {
+        Self {
+            id,
+            modes: Vec::new(),
+            options: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
+
     /// What a mode does with permission questions; a mode that the agent does not have asks.
     pub fn policy(&self, mode: Option<&str>) -> ModePolicy {
         let known = self.modes.iter().find(|known| Some(&*known.id) == mode);

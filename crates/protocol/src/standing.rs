@@ -105,8 +105,8 @@ pub struct Standing {
     pub base: Cursor,
     /// What of the events before `base` is in force, too, in order.
     pub kept: Vec<Stretch>,
-    /// Where to resume, fork or rewind to: the header, a clear or rewind, or the newest end of a
-    /// turn after which none was active (SQEQ-5).
+    /// Where to resume, fork or rewind to: the header, a clear or rewind, an item that was
+    /// appended, or the newest end of a turn after which none was active (SQEQ-5).
     pub bookmark: Cursor,
     /// The fork that this session is and that no record of it says yet.
     pub unmarked_fork: Option<ForkPoint>,
@@ -199,7 +199,12 @@ impl Standing {
                     open.item = Item::ToolCall(call.clone());
                 }
             }
-            Event::ItemEnded { .. } => self.item_ended(frame.item),
+            Event::ItemEnded { .. } => {
+                self.item_ended(frame.item);
+                if frame.turn.is_none() {
+                    self.appended(cursor);
+                }
+            }
             Event::RequestOpened {
                 request,
                 body,
@@ -301,6 +306,12 @@ impl Standing {
         self.native.clear();
         self.base = cursor;
         self.kept = kept;
+        self.bookmark = cursor;
+    }
+
+    /// An item came from a client, without a turn: the agent's own record does not know it.
+    fn appended(&mut self, cursor: Cursor) {
+        self.native.clear();
         self.bookmark = cursor;
     }
 

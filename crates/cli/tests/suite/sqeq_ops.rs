@@ -1,6 +1,7 @@
 //! What a program changes of a session and its conversation over `sessiond sqeq`.
 
 use serde_json::{Value, json};
+use sessiond_log::{Store, Verdict};
 
 use crate::harness::{Home, Native};
 
@@ -96,4 +97,60 @@ fn a_conversation_goes_back_and_what_ran_is_noted() {
         .collect();
     assert_eq!(prompts, ["first", "second"]);
     next.quit();
+}
+
+/// LOG-13: what `sessions export` wrote comes back over the waist as by the command, with a record of
+/// that (LOG-19).
+#[test]
+fn a_session_is_imported_from_the_file_of_an_export() {
+    let home = Home::new();
+    let mut client = Native::start(&home);
+    let session = client.new_session(&home, &json!({}));
+    client.turn(&session, "hello");
+    client.event("turn.ended");
+    let said = json!([{"type": "agent_message", "text": "told elsewhere"}]);
+    client.accepted(
+        Some(&session),
+        &json!({"type": "session.append", "items": said}),
+    );
+    client.quit();
+    let file = home.path("exported");
+    let exported = home.run(&["sessions", "export", &session, "-o", file.to_str().unwrap()]);
+    assert_eq!(exported.code, Some(0), "{}", exported.stderr);
+
+    let mut client = Native::start(&home);
+    let import = |id: Value| {
+        let source = json!({"type": "file", "path": file, "id": id});
+        json!({"type": "session.import", "source": source})
+    };
+    let other = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d10";
+    let refused = client.receipt(None, &import(Value::Null));
+    assert_eq!(refused["error"]["code"], "invalid", "it exists: {refused}");
+    let view = client.accepted(None, &import(json!(other)));
+    assert_eq!(
+        (&view["session"], &view["title"]),
+        (&json!(other), &json!("hello"))
+    );
+    let replayed = client.resume(other, &json!("all"));
+    let texts = replayed
+        .iter()
+        .filter(|f| f["event"]["item"]["type"] == "agent_message");
+    let texts: Vec<_> = texts.map(|frame| &frame["event"]["item"]["text"]).collect();
+    assert_eq!(texts.last().unwrap(), &"told elsewhere");
+    let broken = home.write("broken", "not an export\n");
+    let source = json!({"type": "file", "path": broken});
+    let broken = client.receipt(None, &json!({"type": "session.import", "source": source}));
+    assert!(broken["error"]["code"].is_string(), "{broken}");
+    let folder = json!({"type": "file", "path": home.work()});
+    let folder = client.receipt(None, &json!({"type": "session.import", "source": folder}));
+    assert_eq!(folder["error"]["code"], "invalid", "{folder}");
+    client.quit();
+    let trail = Store::open_real(&home.store()).unwrap().audit_trail();
+    let imports = trail
+        .unwrap()
+        .into_iter()
+        .filter(|entry| entry.action == "import");
+    let verdicts: Vec<_> = imports.map(|entry| entry.verdict).collect();
+    let (yes, no) = (Verdict::Accepted, Verdict::Refused);
+    assert_eq!(verdicts, [no, yes, no, no]);
 }

@@ -28,7 +28,7 @@ impl Noting {
         self.note.apply(frame);
         let is_told = match &frame.event {
             Event::TurnEnded(_) | Event::SessionClosed {} => true,
-            Event::SessionChanged(_) => frame.turn.is_none(),
+            Event::SessionChanged(_) | Event::ItemEnded { .. } => frame.turn.is_none(),
             _ => false,
         };
         if is_told {

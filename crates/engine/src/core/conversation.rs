@@ -1,8 +1,11 @@
 //! What clients change of the conversation itself, between its turns.
 
-use sessiond_protocol::{Accepted, Course, Cursor, ErrorCode, Event, WireError};
+use sessiond_protocol::{
+    Accepted, Content, Course, Cursor, ErrorCode, Event, EventFrame, Item, Persistence, Titler,
+    ToolContent, WireError, limits,
+};
 
-use super::{Cause, ConnId, Core, Stepping, Urgent, closed};
+use super::{Cause, ConnId, Core, Effect, Stepping, Sync, Urgent, closed};
 
 impl Core {
     /// Why the conversation cannot be changed now, if it cannot.
@@ -27,13 +30,39 @@ impl Stepping<'_> {
         let marker = match course.rewind(to) {
             Ok(marker) => marker,
             Err(error) => {
-                let mut error = WireError::new(ErrorCode::Invalid, error.to_string());
-                error.pointer = Some("/op/to".to_owned());
-                return self.reject(cause, error);
+                return self.reject(cause, invalid(error.to_string(), "/op/to"));
             }
         };
         self.step.urgent.push(Urgent::DropAgent);
         self.record(None, None, Event::Marker(marker));
+        self.accept(cause, Accepted::Done {});
+    }
+
+    /// Items of a client become part of the conversation; the agent is opened anew with them.
+    pub(super) fn append_items(&mut self, cause: &Cause, items: Vec<Item>) {
+        let error = self.core.occupied().or_else(|| unfit(&items));
+        if let Some(error) = error {
+            return self.reject(cause, error);
+        }
+        self.step.urgent.push(Urgent::DropAgent);
+        let title = items.iter().find_map(prompt_text).map(str::to_owned);
+        for item in items {
+            let frame = EventFrame {
+                item: Some(self.mint.item()),
+                cause: Some(cause.id.clone()),
+                ..EventFrame::new(self.core.session, Event::ItemEnded { item })
+            };
+            // Lean persistence keeps no thoughts, these neither.
+            if frame.event.persistence(self.core.persistence) == Persistence::Never {
+                self.push(Effect::Deliver(frame));
+            } else {
+                self.append(frame);
+            }
+        }
+        if let Some(title) = title {
+            self.title(&title, Titler::Prompt);
+        }
+        self.step.sync = Sync::Synced;
         self.accept(cause, Accepted::Done {});
     }
 
@@ -44,4 +73,48 @@ impl Stepping<'_> {
             .or_else(|| self.only_looks_on(cause.conn))
             .or_else(|| self.core.occupied())
     }
+}
+
+/// Why items cannot be part of a conversation; the first that cannot is named.
+fn unfit(items: &[Item]) -> Option<WireError> {
+    let most = limits::APPENDED_ITEMS;
+    if items.is_empty() || items.len() > most {
+        let message = format!("from 1 to {most} items can be appended at once");
+        return Some(invalid(message, "/op/items"));
+    }
+    let mut unfit = items.iter().enumerate();
+    let (at, why) = unfit.find_map(|(at, item)| Some((at, unfit_item(item)?)))?;
+    Some(invalid(why, &format!("/op/items/{at}")))
+}
+
+fn prompt_text(item: &Item) -> Option<&str> {
+    match item {
+        Item::UserMessage { content } => content.iter().find_map(Content::as_text),
+        _ => None,
+    }
+}
+
+fn unfit_item(item: &Item) -> Option<&'static str> {
+    match item {
+        Item::UserMessage { content } if content.is_empty() => Some("a message needs content"),
+        Item::ToolCall(call) if !call.status.is_final() => Some("a call must have ended"),
+        Item::ToolCall(call) if call.content.iter().any(is_terminal) => {
+            Some("a terminal is of the client that has it; append its text")
+        }
+        Item::UserMessage { .. }
+        | Item::AgentMessage { .. }
+        | Item::Thought { .. }
+        | Item::ToolCall(_) => None,
+        Item::Plan { .. } => Some("only messages, thoughts and tool calls can be appended"),
+    }
+}
+
+fn is_terminal(content: &ToolContent) -> bool {
+    matches!(content, ToolContent::Terminal { .. })
+}
+
+fn invalid(message: impl Into<String>, pointer: &str) -> WireError {
+    let mut error = WireError::new(ErrorCode::Invalid, message);
+    error.pointer = Some(pointer.to_owned());
+    error
 }

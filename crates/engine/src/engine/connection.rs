@@ -12,7 +12,7 @@ use sessiond_wire::ServerEnd;
 use tokio::sync::mpsc::error::TrySendError;
 use uuid::Uuid;
 
-use super::{Inner, forking, opening, shelf};
+use super::{Inner, forking, importing, opening, shelf};
 use crate::{
     actor::{Attach, Command, not_open},
     catalog,
@@ -107,6 +107,9 @@ impl Serving {
                 self.look_up(id, move |_| catalog::list(&index, &query));
             }
             Op::AgentOptions { agent } => self.options(id, session, agent),
+            Op::SessionImport { source } => {
+                importing::import(&self.inner, self.outlet.clone(), (id, source));
+            }
             Op::Shutdown {} => {
                 self.outlet
                     .verdict(id, Verdict::Accepted(Accepted::Done {}));

@@ -55,7 +55,9 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
         let found = surroundings(&inner, creation.cwd.clone()).await;
         match made.and_then(|made| Ok((made, found?))) {
             Ok(((lease, ready), found)) => {
-                let header = header(&inner, &creation, &found, &ready.info);
+                let made = (session, creation.cwd.as_str());
+                let mut header = header(&inner, made, &found, &ready.info);
+                header.roots = roots(&creation.attach);
                 let place = (found, creation.factory, ready);
                 let parts = parts(&inner, session, place, (Arc::new(lease), inbox));
                 let mut actor = Actor::new(parts, Recovered::default());
@@ -302,7 +304,7 @@ async fn canonical_roots(inner: &Inner, roots: Vec<String>) -> Vec<String> {
 }
 
 /// The world around a working directory, as it is now.
-async fn surroundings(inner: &Inner, cwd: String) -> Result<Surroundings, WireError> {
+pub(super) async fn surroundings(inner: &Inner, cwd: String) -> Result<Surroundings, WireError> {
     let environment = inner.config.environment.clone();
     let look = move || {
         Ok(Surroundings {
@@ -315,7 +317,7 @@ async fn surroundings(inner: &Inner, cwd: String) -> Result<Surroundings, WireEr
     blocking(look).await
 }
 
-fn make(store: &Store, session: SessionId, owner: &Owner) -> Result<Lease, WireError> {
+pub(super) fn make(store: &Store, session: SessionId, owner: &Owner) -> Result<Lease, WireError> {
     let made = store.create(&subject(session)?, owner);
     made.map_err(|error| refusal(session, &error))
 }
@@ -395,20 +397,20 @@ fn refuse(outlet: &Outlet, id: SubmissionId, error: WireError) {
     outlet.verdict(id, Verdict::Error(error));
 }
 
-fn header(
+pub(super) fn header(
     inner: &Inner,
-    creation: &Creation,
+    (session, cwd): (SessionId, &str),
     found: &Surroundings,
     info: &AgentInfo,
 ) -> SessionOpened {
     SessionOpened {
         start: Start::New,
-        id: creation.session,
+        id: session,
         format: FORMAT,
         program: concat!("sessiond ", env!("CARGO_PKG_VERSION")).to_owned(),
         source: inner.config.source.clone(),
-        cwd: creation.cwd.clone(),
-        roots: roots(&creation.attach),
+        cwd: cwd.to_owned(),
+        roots: Vec::new(),
         mode: info.modes.first().map(|mode| mode.id.clone()),
         agent: info.id.clone(),
         model: None,

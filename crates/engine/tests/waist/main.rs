@@ -9,6 +9,7 @@
 
 mod acks;
 mod answers;
+mod appended;
 mod audit;
 mod busy;
 mod checkpoint;

@@ -222,7 +222,8 @@ async fn what_waits_with_a_holder_is_taken_back_through_it() {
     let id = client.submit(Some(session), turn("one")).await;
     assert_eq!(peer.next().await["op"]["type"], "turn.start");
     client.send(ClientFrame::Withdraw { id: id.clone() }).await;
-    let heard = peer.next().await;
+    let heard = tokio::time::timeout(crate::PATIENCE, peer.next()).await;
+    let heard = heard.expect("the holder hears of it");
     assert_eq!(heard["type"], "withdraw");
     assert_eq!(heard["id"], id.as_str());
 }

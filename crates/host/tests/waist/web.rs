@@ -128,6 +128,36 @@ async fn who_does_not_know_the_secret_or_comes_from_a_page_is_refused() {
     assert!(submitted.is_err(), "no connection of that name is open");
 }
 
+/// SEC-4: who comes over the network names no file of this machine; what it has itself it imports.
+#[tokio::test]
+async fn no_file_is_read_for_a_client_on_the_network() {
+    let world = World::new();
+    let (web, bearer) = listener(&world).await;
+    let client = client(&web, &[("authorization", &bearer)]).await.unwrap();
+    let mut frames = client.open(hello()).await.unwrap();
+    let name = next(&mut frames).await["incarnation"].clone();
+    let name = name.as_str().unwrap();
+    let said = json!({"type": "user_message", "content": [{"type": "text", "text": "hi"}]});
+    for (id, source, refused) in [
+        ("s1", json!({"type": "file", "path": "/etc/passwd"}), true),
+        (
+            "s2",
+            json!({"type": "items", "cwd": world.path(""), "items": [said]}),
+            false,
+        ),
+    ] {
+        let op = json!({"type": "session.import", "source": source});
+        let frame = submission(id, &Value::Null, &op);
+        client.submit(name.to_owned(), frame).await.unwrap();
+        let receipt = until(&mut frames, |frame| frame["id"] == id).await;
+        assert_eq!(receipt["accepted"].is_null(), refused, "{receipt}");
+        if refused {
+            assert_eq!(receipt["error"]["code"], "refused", "{receipt}");
+            assert_eq!(receipt["error"]["pointer"], "/op/source", "{receipt}");
+        }
+    }
+}
+
 /// Header names of the client live for ever.
 fn leak(name: &str) -> &'static str {
     match name {

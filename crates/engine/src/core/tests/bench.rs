@@ -33,6 +33,8 @@ pub(super) struct Bench {
     started: Vec<Vec<Content>>,
     /// Why requests were settled, as their client was told.
     closed: Vec<ClosedBecause>,
+    /// Where in its frame the newest refused submission was wrong.
+    pointer: Option<String>,
     /// The submissions that got a turn, with it.
     receipts: Vec<(String, String)>,
     tokens: u64,
@@ -89,6 +91,7 @@ impl Bench {
             call: None,
             started: Vec::new(),
             closed: Vec::new(),
+            pointer: None,
             receipts: Vec::new(),
             tokens: 0,
         }
@@ -175,6 +178,10 @@ impl Bench {
 
     pub(super) fn receipts(&self) -> &[(String, String)] {
         &self.receipts
+    }
+
+    pub(super) fn pointer(&self) -> Option<&str> {
+        self.pointer.as_deref()
     }
 
     pub(super) fn closed(&self) -> &[ClosedBecause] {
@@ -266,12 +273,14 @@ impl Bench {
                 Effect::Request(_, frame) => self.asked = Some(frame.clone()),
                 Effect::RequestClosed(_, _, why) => self.closed.push(*why),
                 Effect::StartAgent { prompt, .. } => self.started.push(prompt.clone()),
-                Effect::Receipt(_, receipt) => {
-                    if let Verdict::Accepted(Accepted::Turn { turn }) = &receipt.result {
+                Effect::Receipt(_, receipt) => match &receipt.result {
+                    Verdict::Accepted(Accepted::Turn { turn }) => {
                         let receipt = (receipt.id.to_string(), turn.to_string());
                         self.receipts.push(receipt);
                     }
-                }
+                    Verdict::Accepted(_) => {}
+                    Verdict::Error(error) => self.pointer.clone_from(&error.pointer),
+                },
                 _ => {}
             }
         }

@@ -1,7 +1,8 @@
 //! What clients change of the conversation, between its turns.
 
 use sessiond_protocol::{
-    ContextStart, Course, Cursor, Event, EventFrame, IfBusy, Marker, Standing, Stop,
+    Content, ContextStart, Course, Cursor, Event, EventFrame, Finish, IfBusy, Item, Marker, Op,
+    Standing, Stop, ToolCall, ToolContent, ToolStatus, limits,
 };
 
 use super::{
@@ -136,4 +137,111 @@ fn a_resume_says_whether_a_rewind_left_anything_to_resume() {
         bench.submit("r", rename("so that it is recorded"));
         assert_eq!(attested(&bench)[0].start, start);
     }
+}
+
+fn user(text: &str) -> Item {
+    let content = vec![Content::text(text)];
+    Item::UserMessage { content }
+}
+
+fn agent(text: &str) -> Item {
+    let (text, finish) = (text.into(), Finish::Whole);
+    Item::AgentMessage { text, finish }
+}
+
+fn call(status: ToolStatus, content: Vec<ToolContent>) -> Item {
+    Item::ToolCall(Box::new(ToolCall {
+        status,
+        content,
+        ..ToolCall::default()
+    }))
+}
+
+fn append(items: Vec<Item>) -> Op {
+    Op::SessionAppend { items }
+}
+
+/// LOG-5, SQEQ-1: synced before the receipt, under the submission that caused them, with ids of
+/// their own; and a place to go back to, at which nothing has run.
+#[test]
+fn appended_items_are_stored_before_the_receipt_and_open_the_agent_anew() {
+    let mut bench = Bench::attached();
+    let items = vec![
+        user("one"),
+        agent("two"),
+        call(ToolStatus::Completed, Vec::new()),
+    ];
+    assert_eq!(
+        bench.submit("a", append(items)),
+        [
+            "!drop",
+            "append synced: item.ended item.ended item.ended session.changed",
+            "event item.ended",
+            "event item.ended",
+            "event item.ended",
+            "event session.changed",
+            "receipt a done"
+        ]
+    );
+    assert_eq!(bench.title(), Some("one"));
+    let (log, standing) = (bench.log(), standing(&bench));
+    let ids: std::collections::HashSet<_> = log[1..4].iter().filter_map(|f| f.item).collect();
+    assert_eq!(ids.len(), 3);
+    for frame in &log[1..4] {
+        assert_eq!(frame.turn, None);
+        assert_eq!(frame.cause.as_ref().map(|cause| cause.as_str()), Some("a"));
+    }
+    assert_eq!(standing.bookmark, Cursor(4));
+    assert!(!standing.is_blank());
+    turn(&mut bench, "three");
+    assert_eq!(rewind(&mut bench, 3), REWOUND);
+    assert_eq!(rewind(&mut bench, 1), REWOUND);
+    let Some(Event::Marker(Marker::Rewind { ran, .. })) = bench.log().last().map(|f| &f.event)
+    else {
+        panic!("a rewind is recorded last");
+    };
+    assert_eq!(*ran, 0, "what was appended did not run here");
+}
+
+/// Whole items only, between turns, by who controls.
+#[test]
+fn what_cannot_be_appended_is_refused_with_its_place_and_nothing_is_stored() {
+    let terminal = ToolContent::Terminal {
+        terminal: "t".into(),
+    };
+    let plan = Item::Plan {
+        entries: Vec::new(),
+    };
+    let empty = Item::UserMessage {
+        content: Vec::new(),
+    };
+    for (items, pointer) in [
+        (Vec::new(), "/op/items"),
+        (vec![user("x"); limits::APPENDED_ITEMS + 1], "/op/items"),
+        (vec![user("x"), empty], "/op/items/1"),
+        (vec![call(ToolStatus::Running, Vec::new())], "/op/items/0"),
+        (
+            vec![call(ToolStatus::Completed, vec![terminal])],
+            "/op/items/0",
+        ),
+        (vec![plan], "/op/items/0"),
+    ] {
+        let mut bench = Bench::attached();
+        let refused = bench.submit("a", append(items));
+        assert_eq!(refused, ["receipt a invalid"], "{pointer}");
+        assert_eq!(bench.pointer(), Some(pointer));
+    }
+    let mut bench = Bench::attached();
+    bench.submit("s", start("go", IfBusy::Reject));
+    assert_eq!(
+        bench.submit("a", append(vec![user("x")])),
+        ["receipt a busy"]
+    );
+    let mut bench = Bench::lean();
+    let thought = Item::Thought {
+        text: "hm".into(),
+        finish: Finish::Whole,
+    };
+    let appended = bench.submit("a", append(vec![thought, agent("x")]));
+    assert_eq!(appended[1], "append synced: item.ended", "LOG-8");
 }
