@@ -136,6 +136,9 @@ pub(super) enum Act {
         on_disconnect: OnDisconnect,
         answers: u8,
     },
+    /// One client leaves the turn to itself, the next one lets it finish and goes, and then the agent
+    /// asks.
+    Forsake,
     /// A client looks on.
     View {
         conn: u8,
@@ -232,7 +235,7 @@ fn of_the_agent() -> impl Strategy<Value = Act> {
         2 => Just(Act::Failed),
         1 => Just(Act::Insist),
         2 => (0..3u8).prop_map(Act::Allow),
-        2 => (0..4u8).prop_map(Act::Review),
+        2 => (0..6u8).prop_map(Act::Review),
     ]
 }
 
@@ -259,6 +262,7 @@ fn of_the_world() -> impl Strategy<Value = Act> {
     prop_oneof![
         2 => (on_disconnect(), 0..5u8)
             .prop_map(|(on_disconnect, answers)| Act::Swap { on_disconnect, answers }),
+        1 => Just(Act::Forsake),
         6 => (0..3u8, on_disconnect(), 0..5u8, place()).prop_map(
             |(conn, on_disconnect, answers, place)| Act::Attach {
                 conn,

@@ -377,9 +377,13 @@ impl Rig {
         }
         self.start_call()?;
         self.acknowledge_all()?;
+        let denied = word >= 4;
         if self.model.is_hooked() {
-            self.answer(0, How::Right(0))?;
+            self.answer(0, How::Right(u8::from(denied)))?;
             self.acknowledge_all()?;
+            if denied {
+                return Ok(());
+            }
         }
         let Some(item) = self.calls.last().copied() else {
             return Ok(());

@@ -152,6 +152,7 @@ impl Rig {
             Act::Insist => self.insist(),
             Act::Allow(what) => self.allow(what),
             Act::Review(word) => self.review(word),
+            Act::Forsake => self.forsake(),
             Act::Swap {
                 on_disconnect,
                 answers,

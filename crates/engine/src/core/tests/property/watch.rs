@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Broken,
-    act::{Meddling, Place},
+    act::{Act, Meddling, Place, Question},
     ensure,
     model::{Controller, Model},
     rig::Rig,
@@ -66,6 +66,19 @@ impl Rig {
         self.disconnect(conn)?;
         let next = ConnId((conn.0 + 1) % 3);
         self.attach(next, (on_disconnect, answers), Place::Same)
+    }
+
+    pub(super) fn forsake(&mut self) -> Result<(), Broken> {
+        self.swap(OnDisconnect::Detach, 0)?;
+        self.swap(OnDisconnect::Finish, 0)?;
+        if let Some(conn) = self.client {
+            self.disconnect(conn)?;
+        }
+        let question = Question::Permission(2);
+        self.agent_acts(&Act::Ask {
+            call: None,
+            question,
+        })
     }
 
     /// Who only looks on submits something, which changes nothing.
