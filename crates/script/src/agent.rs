@@ -11,9 +11,10 @@ use sessiond_protocol::{
 use sessiond_wire::process::SupervisorExe;
 
 use crate::command::{COMMANDS, Command};
+use crate::servers::Servers;
 use crate::stage::Stage;
 use crate::step::Step;
-use crate::{files, mcp, parse, question, run, speech};
+use crate::{files, mcp, parse, question, run, settings, speech};
 
 /// What `/usage` tells, always: nothing here counts tokens, and a fixed value is what a client's
 /// test wants to see.
@@ -54,13 +55,15 @@ impl AgentFactory for ScriptAgent {
                 version,
             },
             modes: modes(),
-            options: Vec::new(),
+            options: settings::options(),
             commands: COMMANDS.iter().map(Command::advertised).collect(),
         }
     }
 
     async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError> {
+        let servers = opening.setup.mcp_servers;
         Ok(Box::new(Script {
+            servers: Servers::new(servers, &opening.cwd, &self.supervisor),
             cwd: opening.cwd,
             supervisor: self.supervisor.clone(),
         }))
@@ -96,10 +99,11 @@ fn modes() -> Vec<Mode> {
     ]
 }
 
-/// The agent open for one session. It keeps nothing between turns.
+/// The agent open for one session. Between turns it keeps nothing but the servers that it started.
 struct Script {
     cwd: PathBuf,
     supervisor: SupervisorExe,
+    servers: Servers,
 }
 
 /// Whether a script goes on after a step.
@@ -115,19 +119,27 @@ impl Agent for Script {
         prompt: Vec<Content>,
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError> {
-        let mut stage = Stage::new(context, &self.cwd, &self.supervisor);
+        let mut stage = Stage::new(context, &self.cwd, &self.supervisor, &mut self.servers);
         let mut steps = VecDeque::from(parse::prompt(&prompt));
         if steps.is_empty() {
             stage.say("The prompt has no text.").await?;
         }
         while let Some(step) = steps.pop_front() {
             if let Flow::End(stop) = perform(&mut stage, &step).await? {
-                return Ok(stage.report(stop));
+                return finish(stage, stop).await;
             }
             steps.extend(stage.steered().await?);
         }
-        Ok(stage.report(Stop::EndTurn))
+        finish(stage, Stop::EndTurn).await
     }
+}
+
+/// Ends a turn, with its usage where the user wants that of each.
+async fn finish(mut stage: Stage<'_>, stop: Stop) -> Result<TurnReport, AgentError> {
+    if settings::tells_usage(stage.context) && !stage.is_cancelled() {
+        stage.emit(Emit::Usage(USAGE)).await?;
+    }
+    Ok(stage.report(stop))
 }
 
 async fn perform(stage: &mut Stage<'_>, step: &Step) -> Result<Flow, AgentError> {

@@ -58,6 +58,9 @@ pub(crate) enum ToolError {
     /// No such MCP server.
     #[error("There is no MCP server \"{server}\" in this session.")]
     NoServer { server: String },
+    /// An MCP server did not do its part.
+    #[error("The MCP server \"{server}\" failed: {reason}.")]
+    Server { server: String, reason: String },
 }
 
 impl ToolError {
@@ -79,6 +82,7 @@ impl ToolError {
             ToolError::Lost { .. } => "outcome_unknown",
             ToolError::BadInput { .. } => "bad_input",
             ToolError::NoServer { .. } => "no_such_server",
+            ToolError::Server { .. } => "server_failed",
         }
     }
 

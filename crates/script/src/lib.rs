@@ -40,6 +40,8 @@ mod output;
 mod parse;
 mod question;
 mod run;
+mod servers;
+mod settings;
 mod speech;
 mod stage;
 mod step;

@@ -1,4 +1,4 @@
-//! MCP calls: of servers that live in the client, where it answers for them.
+//! MCP calls: of servers that the client gave, and of those that live in the client.
 
 use serde_json::{Map, Value, json};
 use sessiond_engine::TurnOver;
@@ -24,22 +24,39 @@ pub(crate) async fn call(
     let Some(call) = Call::start(stage, call).await? else {
         return Ok(());
     };
-    let called = async {
-        let (server, tool) = (call.text("server")?, call.text("tool")?);
-        let question = RequestBody::Mcp {
-            server: server.clone(),
-            method: "tools/call".to_owned(),
-            params: json!({ "name": tool, "arguments": call.member("arguments") }),
-        };
-        match call.ask(question).await? {
-            Outcome::Result { result } => Ok(ended(result)),
-            // Nobody has such a server.
-            Outcome::Declined | Outcome::Unanswered => Err(ToolError::NoServer { server }),
-            other => Err(call.without(other)),
-        }
-    };
-    let called = called.await;
+    let called = called(stage, &call).await;
     call.end(called).await
+}
+
+/// A server that the client gave runs here, and asks like any other tool; one that lives in the
+/// client is asked through it.
+async fn called(stage: &mut Stage<'_>, call: &Call<'_>) -> Result<Ended, ToolError> {
+    let (server, tool) = (call.text("server")?, call.text("tool")?);
+    if stage.servers.has(&server) {
+        call.permit(&format!("{server} {tool}")).await?;
+        let arguments = match call.member("arguments") {
+            Value::Object(arguments) => Some(arguments),
+            _ => None,
+        };
+        return tokio::select! {
+            biased;
+            () = call.cancelled() => Err(ToolError::Lost {
+                reason: "the turn was cancelled while the server was at it".to_owned(),
+            }),
+            result = stage.servers.call(&server, tool, arguments) => result.map(ended),
+        };
+    }
+    let question = RequestBody::Mcp {
+        server: server.clone(),
+        method: "tools/call".to_owned(),
+        params: json!({ "name": tool, "arguments": call.member("arguments") }),
+    };
+    match call.ask(question).await? {
+        Outcome::Result { result } => Ok(ended(result)),
+        // Nobody has such a server.
+        Outcome::Declined | Outcome::Unanswered => Err(ToolError::NoServer { server }),
+        other => Err(call.without(other)),
+    }
 }
 
 /// The result of `tools/call` as MCP has it: its texts are shown, all of it is the output.

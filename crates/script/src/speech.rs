@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use sessiond_engine::TurnOver;
 
+use crate::settings;
 use crate::stage::Stage;
 use crate::step::Pieces;
 
 /// What the number of a piece takes at most, with what stands around it.
 const NUMBER_BYTES: usize = 24;
 
-/// Says a text back in word chunks: each word with the blanks behind it.
+/// Says a text back in chunks: word by word, or as the user chose.
 pub(crate) async fn echo(stage: &mut Stage<'_>, text: &str) -> Result<(), TurnOver> {
     stage.begin_text().await?;
-    for chunk in words(text) {
+    for chunk in settings::echo(stage.context).cut(text) {
         if stage.is_cancelled() {
             break;
         }
@@ -46,17 +47,4 @@ fn piece(number: usize, filler: &str) -> String {
     piece.truncate(filler.len());
     piece.push_str(filler.get(piece.len()..).unwrap_or_default());
     piece
-}
-
-/// Cuts behind each run of blanks; joined, the chunks are the text.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let blank = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(blank);
-        let chunk = word.len() + after.len() - after.trim_start().len();
-        let (chunk, after) = rest.split_at(chunk);
-        rest = after;
-        (!chunk.is_empty()).then_some(chunk)
-    })
 }

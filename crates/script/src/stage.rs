@@ -10,6 +10,7 @@ use sessiond_protocol::{Stop, Usage};
 use sessiond_wire::process::SupervisorExe;
 
 use crate::parse;
+use crate::servers::Servers;
 use crate::step::Step;
 
 /// What the steps of one turn share.
@@ -20,6 +21,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) cwd: &'a Path,
     /// Runs commands.
     pub(crate) supervisor: &'a SupervisorExe,
+    /// The session's MCP servers.
+    pub(crate) servers: &'a mut Servers,
     in_message: bool,
     usage: Option<Usage>,
 }
@@ -30,11 +33,13 @@ impl<'a> Stage<'a> {
         context: &'a TurnContext,
         cwd: &'a Path,
         supervisor: &'a SupervisorExe,
+        servers: &'a mut Servers,
     ) -> Self {
         Self {
             context,
             cwd,
             supervisor,
+            servers,
             in_message: false,
             usage: None,
         }

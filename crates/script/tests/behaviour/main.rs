@@ -12,6 +12,7 @@ mod files;
 mod hooks;
 mod permission;
 mod run;
+mod servers;
 mod session;
 mod speech;
 mod steer;

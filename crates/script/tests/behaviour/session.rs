@@ -1,14 +1,19 @@
 //! A session of the script agent in a real engine on an in-memory store, and its client.
 
-use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, Answer, ClientFrame, Content, Event, Hello, IfBusy, Item, ItemId, Op, Outcome, Party,
-    PermissionKind, PersistenceState, PlanEntry, Queued, RequestBody, RequestKind, ServerFrame,
-    SessionId, SessionNew, Stop, Stream, Submission, Titler, ToolCall, ToolContent, ToolStatus,
-    TurnEnded, TurnOutcome, Usage, VERSION, Verdict, Workspace,
+    Accepted, Answer, ClientFrame, Content, Event, Hello, IfBusy, Item, ItemId, Op, OptionSetting,
+    OptionValue, Outcome, Party, PermissionKind, PersistenceState, PlanEntry, Queued, RequestBody,
+    RequestKind, ServerFrame, SessionId, SessionNew, Setup, Stop, Stream, Submission, Titler,
+    ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome, Usage, VERSION, Verdict, Workspace,
 };
 use sessiond_script::ScriptAgent;
 use sessiond_wire::{Connection, process::SupervisorExe};
@@ -56,6 +61,7 @@ pub(crate) struct Turn {
 
 /// A session in an empty folder, and the client that controls it.
 pub(crate) struct Session {
+    store: Store,
     folder: TempDir,
     client: Connection,
     /// None where the agent's turns do not return by themselves.
@@ -85,16 +91,27 @@ impl Session {
     pub(crate) async fn new(answers: &[RequestKind]) -> Self {
         let watched = Watched::new(ScriptAgent::new(supervisor()));
         let agent: Arc<dyn AgentFactory> = Arc::new(watched.clone());
-        let mut session = Self::of(agent, answers).await;
+        let mut session = Self::opened(agent, Setup::default(), answers).await;
         session.agent = Some(watched);
         session
     }
 
+    /// The same, given something to work with.
+    pub(crate) async fn given(setup: Setup, answers: &[RequestKind]) -> Self {
+        let agent = Arc::new(ScriptAgent::new(supervisor()));
+        Self::opened(agent, setup, answers).await
+    }
+
     /// The same with another agent, whose turns need not return.
     pub(crate) async fn of(agent: Arc<dyn AgentFactory>, answers: &[RequestKind]) -> Self {
+        Self::opened(agent, Setup::default(), answers).await
+    }
+
+    async fn opened(agent: Arc<dyn AgentFactory>, setup: Setup, answers: &[RequestKind]) -> Self {
+        let store = Store::in_memory();
         let folder = tempfile::tempdir().expect("a folder");
         let engine = Engine::new(EngineConfig {
-            store: Store::in_memory(),
+            store: store.clone(),
             persistence: PersistenceState::Off,
             agents: HashMap::from([("script".to_owned(), agent)]),
             default_agent: "script".to_owned(),
@@ -106,6 +123,7 @@ impl Session {
             .expect("an id");
         let client = engine.connect();
         let mut session = Self {
+            store,
             folder,
             client,
             agent: None,
@@ -126,7 +144,7 @@ impl Session {
             }))
             .await;
         let new = SessionNew {
-            setup: Default::default(),
+            setup,
             id: Some(id),
             cwd: session.cwd().to_str().expect("UTF-8").to_owned(),
             agent: None,
@@ -141,6 +159,22 @@ impl Session {
                 return session;
             }
         }
+    }
+
+    /// All that is recorded of it.
+    pub(crate) fn records(&self) -> Vec<String> {
+        let subject = self.id.to_string().parse().expect("a subject");
+        let mut records = Vec::new();
+        let read = self.store.visit(&subject, &mut |record| {
+            records.push(record.data.to_owned());
+        });
+        read.expect("a log");
+        records
+    }
+
+    /// Closes it.
+    pub(crate) async fn close(&mut self) {
+        self.submit(Some(self.id), Op::SessionClose {}).await;
     }
 
     pub(crate) fn cwd(&self) -> &Path {
@@ -163,6 +197,19 @@ impl Session {
     pub(crate) async fn configure(&mut self, mode: &str) {
         let mode = mode.to_owned();
         self.submit(Some(self.id), Op::set_mode(mode)).await;
+    }
+
+    /// Sets an option of the agent.
+    pub(crate) async fn option(&mut self, id: &str, value: OptionValue) {
+        let setting = OptionSetting {
+            id: id.to_owned(),
+            value,
+        };
+        let configure = Op::SessionConfigure {
+            mode: None,
+            options: vec![setting],
+        };
+        self.submit(Some(self.id), configure).await;
     }
 
     /// Runs a turn to its end; the client does with each thing it sees what it likes.
@@ -286,14 +333,19 @@ impl Session {
 
 /// The example of this crate that becomes the guard: cargo builds it with the tests.
 pub(crate) fn supervisor() -> SupervisorExe {
+    SupervisorExe::at(example("script_guard"))
+}
+
+/// A program of this crate's examples.
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     let profile = test.ancestors().nth(2).expect("the profile's folder");
-    let exe = profile.join("examples/script_guard");
+    let exe = profile.join("examples").join(name);
     assert!(
         exe.exists(),
         "build it: cargo build -p sessiond-script --examples"
     );
-    SupervisorExe::at(exe)
+    exe
 }
 
 /// A client that chooses this option of each permission question.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use sessiond_protocol::{
-    Cost, Currency, Outcome, PlanEntry, PlanPriority, PlanStatus, RequestBody, RequestKind, Stop,
-    TurnOutcome, Usage,
+    Cost, Currency, OptionValue, Outcome, PlanEntry, PlanPriority, PlanStatus, RequestBody,
+    RequestKind, Stop, TurnOutcome, Usage,
 };
 
 use crate::session::{Act, Seen, Session};
@@ -161,4 +161,32 @@ async fn a_call_of_an_mcp_server_fails_with_its_name() {
     assert_eq!(turn.call().output, json!({ "error": "no_such_server" }));
     let input = json!({ "server": "db", "tool": "query", "arguments": { "a": 1 } });
     assert_eq!(turn.call().input, input);
+}
+
+/// Options: how text is said back, and whether each turn ends with its usage. Both hold at once.
+#[tokio::test]
+async fn options_change_how_the_agent_speaks_and_what_it_tells() {
+    let text = "one two\nthree";
+    let table = [
+        ("words", vec!["one ", "two\n", "three"]),
+        ("lines", vec!["one two\n", "three"]),
+        ("whole", vec!["one two\nthree"]),
+    ];
+    let mut session = Session::new(&[]).await;
+    for (echo, pieces) in table {
+        session
+            .option("echo", OptionValue::Choice(echo.into()))
+            .await;
+        let turn = session.turn(text, |_| Act::Watch).await;
+        assert_eq!(turn.seen, texts(&pieces), "{echo}");
+        assert_eq!(turn.usage, None);
+    }
+    session.option("usage", OptionValue::Boolean(true)).await;
+    let turn = session.turn("hi", |_| Act::Watch).await;
+    assert!(
+        matches!(turn.seen.last(), Some(Seen::Usage(_))),
+        "{:?}",
+        turn.seen
+    );
+    assert!(turn.usage.is_some());
 }
