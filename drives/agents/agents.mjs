@@ -33,7 +33,7 @@ async function drive(profile, way) {
     await scenario.permission(link);
     await scenario.cancel(link);
     await scenario.killed(link);
-    if (way === "alone" && profile.loads) return;
+    if (way === "alone" && profile.cannotComeBack) return;
     const { link: again, replay } = await scenario.back();
     scenario.facts.lostInItsReplay = scenario.lost(replay);
     await scenario.goOn(again);

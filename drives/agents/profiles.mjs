@@ -61,8 +61,8 @@ const gemini = {
   }),
   files: { ".gemini/settings.json": { privacy: { usageStatisticsEnabled: false } } },
   shell: "SHELL",
-  // Alone it cannot come back: a load within the minute in which the session began empties it.
-  loads: "not within a minute",
+  // A load within the minute in which the session began empties it.
+  cannotComeBack: true,
 };
 
 const opencode = {
@@ -91,7 +91,21 @@ const opencode = {
   shell: "SHELL",
 };
 
-const profiles = { claude, codex, gemini, opencode };
+const sample = {
+  package: "none: it lies beside this file, and runs on the TypeScript SDK",
+  command: [node, join(import.meta.dirname, "sample.mjs")],
+  env: ({ url }) => ({ MODEL_URL: url, SESSIOND_PEERS: process.env.SESSIOND_PEERS }),
+  shell: "SHELL",
+};
+
+/** The same without session/load. */
+const forgetful = {
+  ...sample,
+  env: (place) => ({ ...sample.env(place), SAMPLE_LOADS: "no" }),
+  cannotComeBack: true,
+};
+
+const profiles = { claude, codex, gemini, opencode, sample, sample_forgetful: forgetful };
 
 /** The agents whose name contains `filter`. */
 export const matching = (filter) =>

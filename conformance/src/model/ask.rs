@@ -7,7 +7,7 @@ use super::tool::Offer;
 pub(crate) struct Ask {
     /// The model that was named; services echo it.
     pub(crate) model: String,
-    /// The text of the last prompt, without what agents put around it (`<tag>…` texts).
+    /// The last prompt, without what agents put around it.
     pub(crate) prompt: String,
     /// How many rounds of tool results have come since that prompt.
     pub(crate) rounds: usize,
@@ -40,13 +40,17 @@ impl Delivery {
     }
 }
 
-/// Texts a person wrote, of those a user message holds: agents mark what they add by a leading tag.
+/// What a person wrote, of the texts that a user message holds: the last one that is not an
+/// agent's own. Agents mark what they add by a leading tag, and put it, like what was said in
+/// another session, before the prompt.
 pub(crate) fn written<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
-    let kept: Vec<_> = texts
+    let own = |text: &&str| !text.trim_start().starts_with('<') && !text.trim().is_empty();
+    texts
         .into_iter()
-        .filter(|text| !text.trim_start().starts_with('<') && !text.trim().is_empty())
-        .collect();
-    kept.join("\n")
+        .filter(own)
+        .last()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Tokens of so many bytes, as reckoned everywhere here: four bytes each.

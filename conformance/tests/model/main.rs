@@ -138,6 +138,23 @@ async fn a_script_goes_on_round_by_round_with_the_results_of_tools() {
     }
 }
 
+/// Agents hand over what was said elsewhere before the prompt, and reminders on either side of it.
+#[tokio::test]
+async fn only_the_last_text_of_a_prompt_is_its_script() {
+    let server = server(None).await;
+    for service in &ALL {
+        let texts = [
+            "before: SAY[old]",
+            "SAY[new]",
+            "<reminder>SAY[own]</reminder>",
+            " ",
+        ];
+        let (path, body) = (service.request)(&[(service.texts)(&texts)], true);
+        let heard = (service.stream)(&post(&server.url(), path, &body).await.text);
+        assert_eq!(heard.said, "new", "{}", service.name);
+    }
+}
+
 #[tokio::test]
 async fn parallel_results_that_alternate_with_their_calls_are_one_round() {
     let server = server(None).await;

@@ -24,6 +24,8 @@ pub(crate) struct Service {
     pub(crate) name: &'static str,
     /// A user message.
     pub(crate) user: fn(&str) -> Value,
+    /// A user message of several texts.
+    pub(crate) texts: fn(&[&str]) -> Value,
     /// The messages that answer these calls, the calls themselves included.
     pub(crate) results: fn(&[Call], &str) -> Vec<Value>,
     /// Path and body with these messages and a tool `Bash`.
@@ -40,6 +42,11 @@ pub(crate) const ALL: [Service; 4] = [
     Service {
         name: "anthropic",
         user: |text| json!({"role": "user", "content": [{"type": "text", "text": text}]}),
+        texts: |texts| {
+            let block = |text: &&str| json!({"type": "text", "text": text});
+            let content: Vec<_> = texts.iter().map(block).collect();
+            json!({"role": "user", "content": content})
+        },
         results: |calls, text| {
             let result = |call: &Call| {
                 json!({"type": "tool_result", "tool_use_id": call.id,
@@ -80,6 +87,11 @@ pub(crate) const ALL: [Service; 4] = [
             json!({"type": "message", "role": "user",
                 "content": [{"type": "input_text", "text": text}]})
         },
+        texts: |texts| {
+            let part = |text: &&str| json!({"type": "input_text", "text": text});
+            let content: Vec<_> = texts.iter().map(part).collect();
+            json!({"type": "message", "role": "user", "content": content})
+        },
         results: |calls, text| {
             let call = |call: &Call| json!({"type": "function_call", "call_id": call.id});
             let output = |call: &Call| json!({"type": "function_call_output", "call_id": call.id, "output": text});
@@ -104,6 +116,11 @@ pub(crate) const ALL: [Service; 4] = [
     Service {
         name: "chat",
         user: |text| json!({"role": "user", "content": text}),
+        texts: |texts| {
+            let part = |text: &&str| json!({"type": "text", "text": text});
+            let content: Vec<_> = texts.iter().map(part).collect();
+            json!({"role": "user", "content": content})
+        },
         results: |calls, text| {
             let call = |call: &Call| json!({"id": call.id, "type": "function"});
             let asked: Vec<_> = calls.iter().map(call).collect();
@@ -145,6 +162,10 @@ pub(crate) const ALL: [Service; 4] = [
     Service {
         name: "google",
         user: |text| json!({"role": "user", "parts": [{"text": text}]}),
+        texts: |texts| {
+            let parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
+            json!({"role": "user", "parts": parts})
+        },
         results: |calls, text| {
             let part = |call: &Call| {
                 let response = json!({"output": text});
