@@ -6,7 +6,9 @@ use serde::Serialize;
 use sessiond_protocol::{Content, ItemId, SessionId};
 use sessiond_wire::OutQueue;
 use sessiond_wire::rpc::{ErrorObject, InFlight, Peer, PendingCall, RawId, RpcFrame, Wrapping};
+use tokio::time::Instant;
 
+use crate::meter::Meter;
 use crate::update::{Block, Chunk, Meta, Update};
 
 /// Longest text that goes out in one chunk, in bytes. Escaping makes at most six bytes of one, so
@@ -39,6 +41,7 @@ impl Voice {
 pub(crate) struct Client {
     peer: Peer,
     unanswered: InFlight<()>,
+    refusals: Meter,
 }
 
 impl Client {
@@ -46,6 +49,7 @@ impl Client {
         Self {
             peer: Peer::new(queue),
             unanswered: InFlight::default(),
+            refusals: Meter::default(),
         }
     }
 
@@ -68,6 +72,11 @@ impl Client {
                 false
             }
         }
+    }
+
+    /// Whether a line that is no message may be answered now (WIRE-14).
+    pub(crate) fn admits_refusal(&mut self, now: Instant) -> bool {
+        self.refusals.admits(now)
     }
 
     /// Gives a request its one answer.

@@ -10,18 +10,14 @@ use serde_json::value::RawValue;
 use sessiond_protocol::{
     ClientFrame, Op, PersistenceState, ServerFrame, SessionId, Submission, SubmissionId, Welcome,
 };
-use sessiond_wire::rpc::{
-    CANCEL_REQUEST, ErrorObject, INTERNAL_ERROR, Inbound, RawId, RpcFrame, error, parse, refuse,
-};
-use sessiond_wire::{Line, OutQueue};
+use sessiond_wire::OutQueue;
+use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, INTERNAL_ERROR, RawId, RpcFrame, error};
 use tokio::time::Instant;
 
 use crate::awaited::Awaited;
 use crate::client::Client;
-use crate::error::FaceError;
 use crate::extension::is_extension;
 use crate::gate::Gates;
-use crate::meter::Meter;
 use crate::negotiate::{self, Notices, Offers};
 use crate::params::session_id;
 use crate::questions::Questions;
@@ -43,7 +39,6 @@ pub(crate) struct Face {
     persistence: PersistenceState,
     phase: Phase,
     submissions: u64,
-    refusals: Meter,
 }
 
 /// How far the connection is.
@@ -69,58 +64,19 @@ impl Face {
             persistence: welcome.persistence,
             phase: Phase::Fresh,
             submissions: 0,
-            refusals: Meter::default(),
-        }
-    }
-
-    /// Takes in a line of the client.
-    pub(crate) fn line(&mut self, line: Line, now: Instant) {
-        let inbound = match line {
-            Line::Text(text) => parse(&text),
-            Line::Bad(bad) => refuse(bad),
-        };
-        match inbound {
-            Inbound::Request { id, method, params } => {
-                self.request(&id, &method, params.as_deref());
-            }
-            Inbound::Notification { method, params } => {
-                self.notification(&method, params.as_deref());
-            }
-            Inbound::Response { id, result } => self.client.peer().accept(&id, result),
-            Inbound::Invalid {
-                id: Some(id),
-                error,
-            } => self.client.peer().refuse(Some(&id), &error),
-            Inbound::Invalid { id: None, error } => {
-                if self.refusals.admits(now) {
-                    self.client.peer().refuse(None, &error);
-                }
-            }
-            Inbound::Ignore => self.client.peer().ignore(),
         }
     }
 
     /// Takes in a frame of the engine.
-    ///
-    /// # Errors
-    /// [`FaceError`] when the engine ends the connection with it.
-    pub(crate) fn frame(&mut self, frame: ServerFrame, now: Instant) -> Result<(), FaceError> {
+    pub(crate) fn frame(&mut self, frame: ServerFrame, now: Instant) {
         match frame {
             ServerFrame::Receipt(receipt) => self.receipt(receipt),
             ServerFrame::Event(event) => self.event(event, now),
             ServerFrame::Request(request) => self.ask(request),
             ServerFrame::RequestClosed { id, .. } => self.questions.withdraw(id),
-            ServerFrame::Error { error, fatal: true } => return Err(FaceError::Refused(error)),
-            ServerFrame::Error {
-                error,
-                fatal: false,
-            } => {
-                tracing::warn!(code = ?error.code, "the engine refused a frame of the face");
-            }
-            ServerFrame::Bye {} => return Err(FaceError::EngineGone),
-            ServerFrame::Welcome(_) => {}
+            // They are about the connection.
+            ServerFrame::Welcome(_) | ServerFrame::Error { .. } | ServerFrame::Bye {} => {}
         }
-        Ok(())
     }
 
     /// What is to be sent to the engine.
@@ -197,10 +153,8 @@ impl Face {
         self.outbox.push(frame);
     }
 
-    fn request(&mut self, id: &RawId, method: &str, params: Option<&RawValue>) {
-        if !self.client.begin(id) {
-            return;
-        }
+    /// Takes in a request that the client entered.
+    pub(crate) fn request(&mut self, id: &RawId, method: &str, params: Option<&RawValue>) {
         if let Err(error) = self.dispatch(id, method, params) {
             self.client.fail(id, &error);
         }
@@ -270,7 +224,7 @@ impl Face {
     }
 
     /// Notifications never get an answer, whatever is wrong with them.
-    fn notification(&mut self, method: &str, params: Option<&RawValue>) {
+    pub(crate) fn notification(&mut self, method: &str, params: Option<&RawValue>) {
         let Some(params) = params.filter(|_| self.offers().is_some()) else {
             return;
         };

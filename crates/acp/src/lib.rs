@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod asked;
 mod awaited;
 mod choices;
 mod client;
@@ -58,6 +59,7 @@ mod questions;
 mod receipt;
 mod refusal;
 mod replay;
+mod router;
 mod serve;
 mod session;
 mod sessions;
@@ -66,6 +68,7 @@ mod shelf;
 mod tail;
 mod title;
 mod update;
+mod v2;
 
 pub use error::FaceError;
-pub use serve::{Options, serve};
+pub use serve::{Options, Versions, serve};

@@ -23,7 +23,7 @@ use crate::params::read;
 use crate::refusal::invalid_params;
 
 /// The one way to authenticate. None is needed; registries list only agents that name one.
-const AUTH_METHOD: &str = "sessiond";
+pub(crate) const AUTH_METHOD: &str = "sessiond";
 
 /// What the client said it can do, as far as we use it. Omitted is unsupported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +128,8 @@ pub(crate) fn introduction(
         .meta(remarks(persistence, store))
 }
 
-fn remarks(persistence: PersistenceState, store: Option<&str>) -> Meta {
+/// What we say of the store, under our own key.
+pub(crate) fn remarks(persistence: PersistenceState, store: Option<&str>) -> Meta {
     let mut said = Meta::new();
     said.insert("persistence".into(), json!(persistence));
     if let Some(store) = store {

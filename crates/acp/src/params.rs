@@ -83,10 +83,19 @@ pub(crate) struct Prompt {
 /// Invalid params without a block, and for blocks that were not advertised.
 pub(crate) fn prompt(params: Option<&RawValue>) -> Result<Prompt, ErrorObject> {
     let asked: Prompt = read(params)?;
-    if asked.prompt.is_empty() {
+    offered(&asked.prompt)?;
+    Ok(asked)
+}
+
+/// Checks the blocks of a prompt.
+///
+/// # Errors
+/// Invalid params without a block, and for blocks that were not advertised.
+pub(crate) fn offered(prompt: &[Content]) -> Result<(), ErrorObject> {
+    if prompt.is_empty() {
         return Err(invalid_params("the prompt is empty"));
     }
-    for block in &asked.prompt {
+    for block in prompt {
         match block {
             Content::Text { .. } | Content::ResourceLink { .. } => {}
             Content::Resource { resource, .. } => {
@@ -98,7 +107,7 @@ pub(crate) fn prompt(params: Option<&RawValue>) -> Result<Prompt, ErrorObject> {
             }
         }
     }
-    Ok(asked)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -21,12 +21,13 @@ use crate::question::{Heard, Question, heard};
 
 /// How often a permission question is asked again after an answer that was not offered. A client
 /// that errs three times does so by program; nobody is going to decide.
-const ASKED_AGAIN: u32 = 2;
+pub(crate) const ASKED_AGAIN: u32 = 2;
 
 /// How many addresses are remembered: a user who has that many open goes back to none of them.
 const ADDRESSES: usize = 64;
 
-type Reply = Result<Box<RawValue>, CallError>;
+/// What a question was answered.
+pub(crate) type Reply = Result<Box<RawValue>, CallError>;
 
 /// The questions that await the client's answer. Few: an agent asks for one thing or runs a handful
 /// of terminals.
@@ -48,9 +49,9 @@ struct Open {
 /// A question that the client answered.
 #[derive(Debug)]
 pub(crate) struct Answered {
-    request: RequestFrame,
-    asked_again: u32,
-    reply: Reply,
+    pub(crate) request: RequestFrame,
+    pub(crate) asked_again: u32,
+    pub(crate) reply: Reply,
 }
 
 impl Questions {
@@ -78,6 +79,11 @@ impl Questions {
             self.addresses.drain(..most);
         }
         let call = client.call(question.method(), &question);
+        self.hold((request, asked_again), call);
+    }
+
+    /// Keeps a question that the client was asked, until it is answered or taken back.
+    pub(crate) fn hold(&mut self, (request, asked_again): (RequestFrame, u32), call: PendingCall) {
         self.open.push(Open {
             request,
             asked_again,

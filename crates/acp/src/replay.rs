@@ -12,8 +12,8 @@ use crate::negotiate::Notices;
 use crate::tail::Tail;
 use crate::update::{Call, Meta, Remark, Update};
 
-const INTERRUPTED: &str = "[Interrupted: the session ended in the middle of this turn.]";
-const NOT_RUN: &str = "[Not run: the session ended before this prompt's turn came.]";
+pub(crate) const INTERRUPTED: &str = "[Interrupted: the session ended in the middle of this turn.]";
+pub(crate) const NOT_RUN: &str = "[Not run: the session ended before this prompt's turn came.]";
 
 /// Turns durable events into updates. What follows an item that is still open waits for it, so that
 /// items come in the order in which they were first shown.

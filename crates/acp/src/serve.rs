@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::FaceError;
-use crate::face::Face;
 use crate::questions::Answered;
+use crate::router::Router;
 
 /// Lines that are taken up while the client leaves the output queue full. Each makes at most a few
 /// small frames, so memory stays bounded (WIRE-4), and a `session/cancel` still gets through to
@@ -29,9 +29,23 @@ pub struct Options {
     pub store: Option<String>,
     /// What becomes of a running turn when the client goes.
     pub on_disconnect: OnDisconnect,
+    /// The versions of the protocol that are spoken.
+    pub versions: Versions,
     /// What is accepted of what has changed since a session was recorded, beside what the client
     /// accepts itself (RESUME-16).
     pub accept: Vec<sessiond_protocol::DriftClass>,
+}
+
+/// The versions of the protocol that a face speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Versions {
+    /// Version 1, whatever the client asks for.
+    #[default]
+    V1,
+    /// Version 2; a client that cannot speak it is refused.
+    V2,
+    /// The highest one that the client can speak.
+    Auto,
 }
 
 /// What happened next.
@@ -62,12 +76,12 @@ pub async fn serve(
     options: Options,
 ) -> Result<(), FaceError> {
     let welcome = greet(&waist).await?;
-    let mut face = Face::new(out, &welcome, options);
+    let mut face = Router::new(out, &welcome, options);
     let ended = run(&mut face, &mut lines, &waist).await;
     // Nobody answers questions any more; taking them back is not said either.
-    face.client.peer().close();
+    face.client().peer().close();
     if ended.is_err() {
-        face.client
+        face.client_mut()
             .fail_all(&error(INTERNAL_ERROR, "The session runtime is gone"));
     }
     // If the engine is gone too there is nobody to tell.
@@ -101,14 +115,14 @@ async fn greet(waist: &Connection) -> Result<Welcome, FaceError> {
 }
 
 async fn run(
-    face: &mut Face,
+    face: &mut Router,
     lines: &mut mpsc::Receiver<Line>,
     waist: &Connection,
 ) -> Result<(), FaceError> {
     let mut lines_left = LINES_WHILE_FULL;
     let mut frames = Vec::with_capacity(BATCH);
     loop {
-        let is_full = face.client.queue().is_full();
+        let is_full = face.client().queue().is_full();
         if !is_full {
             lines_left = LINES_WHILE_FULL;
         }
@@ -140,8 +154,8 @@ async fn run(
 }
 
 /// Takes up frames of the engine; what they lead to is written together.
-fn take_up(face: &mut Face, frames: &mut Vec<ServerFrame>) -> Result<(), FaceError> {
-    let out = face.client.queue().clone();
+fn take_up(face: &mut Router, frames: &mut Vec<ServerFrame>) -> Result<(), FaceError> {
+    let out = face.client().queue().clone();
     let _together = out.batch();
     let now = Instant::now();
     frames
@@ -157,18 +171,18 @@ struct Room {
 
 /// Waits for what comes next. What the engine sends waits while the client does not read.
 async fn next(
-    face: &mut Face,
+    face: &mut Router,
     lines: &mut mpsc::Receiver<Line>,
     (waist, frames): (&Connection, &mut Vec<ServerFrame>),
     room: Room,
 ) -> Input {
-    let out = face.client.queue().clone();
+    let out = face.client().queue().clone();
     let now = Instant::now();
     let due = face.due(now).filter(|_| !room.is_full);
     tokio::select! {
         () = out.closed() => Input::ClientGone,
         line = lines.recv(), if room.lines_left > 0 => line.map_or(Input::ClientGone, Input::Line),
-        answered = face.questions.answered() => Input::Answered(Box::new(answered)),
+        answered = face.answer() => Input::Answered(Box::new(answered)),
         count = waist.recv_many(frames, BATCH), if !room.is_full => match count {
             0 => Input::EngineGone,
             _ => Input::Frames,

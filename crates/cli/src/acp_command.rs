@@ -1,17 +1,17 @@
 //! `sessiond acp`: the ACP face on stdin and stdout, the engine in this process or in the host.
 
-use sessiond_acp::{Options, serve};
+use sessiond_acp::{Options, Versions, serve};
 use sessiond_wire::stdio;
 
 use crate::access::{self, on_disconnect};
-use crate::args::Hosting;
+use crate::args::{Acp, AcpVersion};
 use crate::channel::{self, Channel, OUTPUT_DEADLINE};
 use crate::failure::Failure;
 use crate::setup::{Setup, block_on};
 use crate::signals::Signals;
 
 /// Serves until the client goes or a signal says to end. Both are a good end: exit 0.
-pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
+pub(crate) fn run(setup: &Setup, acp: Acp) -> Result<(), Failure> {
     // Before anything else runs that could print (WIRE-10).
     let io = stdio::install()?;
     let agent = setup.default_agent()?;
@@ -22,7 +22,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
             queue,
             outgoing,
         } = channel::open(io)?;
-        let home = setup.home(hosting);
+        let home = setup.home(acp.hosting);
         let (waist, local) = access::open(setup, home, "acp").await?;
         let store = Some(setup.store().display().to_string());
         let face = serve(
@@ -33,6 +33,7 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
                 agent: Some(agent),
                 store,
                 on_disconnect: on_disconnect(home),
+                versions: versions(acp.version),
                 accept: setup.accept(),
             },
         );
@@ -46,4 +47,12 @@ pub(crate) fn run(setup: &Setup, hosting: Hosting) -> Result<(), Failure> {
         outgoing.end(OUTPUT_DEADLINE).await;
         served
     })
+}
+
+fn versions(version: AcpVersion) -> Versions {
+    match version {
+        AcpVersion::V1 => Versions::V1,
+        AcpVersion::V2 => Versions::V2,
+        AcpVersion::Auto => Versions::Auto,
+    }
 }

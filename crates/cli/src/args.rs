@@ -125,7 +125,7 @@ fn named(path: &Option<PathBuf>) -> Option<&Path> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve an editor: the Agent Client Protocol on stdin and stdout
-    Acp(Hosting),
+    Acp(Acp),
     /// Serve a program: the native protocol, one JSON object a line, on stdin and stdout
     Sqeq(Hosting),
     /// Run one turn without an editor and print the answer
@@ -145,6 +145,43 @@ pub(crate) enum Command {
     Demo,
     /// Write the JSON Schemas of the native protocol and of log records
     Schema(Schema),
+}
+
+/// What serves an editor.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Acp {
+    #[command(flatten)]
+    pub(crate) hosting: Hosting,
+    /// Version of the protocol; auto is the highest that the client speaks
+    #[arg(
+        long = "acp",
+        value_name = "VERSION",
+        env = "SESSIOND_ACP",
+        hide_env_values = true,
+        value_parser = acp_version,
+        default_value = "v1"
+    )]
+    pub(crate) version: AcpVersion,
+}
+
+/// Version of the Agent Client Protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum AcpVersion {
+    #[default]
+    V1,
+    V2,
+    Auto,
+}
+
+/// An empty variable counts as one that is not set.
+fn acp_version(text: &str) -> Result<AcpVersion, &'static str> {
+    match text {
+        "" => Ok(AcpVersion::default()),
+        "v1" => Ok(AcpVersion::V1),
+        "v2" => Ok(AcpVersion::V2),
+        "auto" => Ok(AcpVersion::Auto),
+        _ => Err("it is v1, v2 or auto"),
+    }
 }
 
 /// Where the sessions of a face live.

@@ -37,7 +37,7 @@ fn dispatch(line: &CommandLine) -> Result<(), Failure> {
     let common = &line.common;
     diagnostics::start(common.log_file(), common.verbose)?;
     match &line.command {
-        Command::Acp(hosting) => acp_command::run(&Setup::load(common)?, *hosting),
+        Command::Acp(acp) => acp_command::run(&Setup::load(common)?, *acp),
         Command::Sqeq(hosting) => sqeq_command::run(&Setup::load(common)?, *hosting),
         Command::Attach(attach) => attach_command::run(&Setup::load(common)?, attach),
         Command::Host(args) => host_command::run(&Setup::load(common)?, args),

@@ -180,6 +180,7 @@ impl Core {
             mode: self.standing.mode.clone(),
             roots: self.standing.roots.clone(),
             cursor: self.standing.cursor,
+            turn: self.active_turn(),
             attestation: self.attestation().cloned().map(Box::new),
         }
     }

@@ -71,7 +71,7 @@ pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use op::{
     Accepted, Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued,
-    Replay, SessionList, SessionNew, SessionResume, SessionStatus,
+    Replay, SessionList, SessionNew, SessionResume, SessionStatus, TurnStage,
 };
 pub use request::{
     ClosedBecause, Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,

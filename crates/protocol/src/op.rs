@@ -424,6 +424,14 @@ pub enum Queued {
 pub enum Accepted {
     /// new, resume, fork: the session as it stands.
     Session(Box<SessionView>),
+    /// start, under an idempotency key that is known with the same input: the turn of the first
+    /// submission; nothing was done.
+    Repeated {
+        /// The turn.
+        turn: TurnId,
+        /// How far it is.
+        stage: TurnStage,
+    },
     /// start, steer: the turn's id.
     Turn {
         /// The turn.
@@ -476,4 +484,14 @@ pub enum SessionStatus {
     Saved,
     /// It is in the archive; bring it back to resume it.
     Archived,
+}
+
+/// How far a turn is that a repeated submission names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnStage {
+    /// It waits for others to end.
+    Waiting,
+    /// It has begun, or is over.
+    Begun,
 }

@@ -207,6 +207,9 @@ pub struct SessionView {
     pub roots: Vec<String>,
     /// The newest durable event.
     pub cursor: Cursor,
+    /// The turn that is active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
     /// resume: what the run attests with its first record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attestation: Option<Box<Attestation>>,

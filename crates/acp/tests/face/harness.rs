@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent_client_protocol_schema::v1;
 use serde_json::{Value, json};
-use sessiond_acp::{FaceError, Options, serve};
+use sessiond_acp::{FaceError, Options, Versions, serve};
 use sessiond_protocol::{
     Accepted, AgentId, AgentInfo, Answer, ClientFrame, Command, Cursor, Event, EventFrame, ItemId,
     Limits, Mode, ModePolicy, Op, Party, PersistenceState, Receipt, ServerFrame, SessionId,
@@ -49,6 +49,8 @@ pub(crate) struct Stage {
     pub(crate) face: JoinHandle<Result<(), FaceError>>,
     /// What the client asked, by id: answers are read as its schema says.
     asked: HashMap<String, String>,
+    /// The version of the protocol that frames are read as.
+    version: u16,
     cursor: u64,
     was_prompted: bool,
 }
@@ -56,6 +58,11 @@ pub(crate) struct Stage {
 impl Stage {
     /// A face that greeted the engine.
     pub(crate) async fn new() -> Self {
+        Self::speaking(Versions::V1, 1).await
+    }
+
+    /// A face that speaks these versions, and a client that reads as this one.
+    pub(crate) async fn speaking(versions: Versions, version: u16) -> Self {
         let (lines, receiver) = mpsc::channel(4);
         let (waist, mut engine) = pair();
         let out = OutQueue::new();
@@ -63,6 +70,7 @@ impl Stage {
             agent: Some("script".into()),
             store: Some("/store".into()),
             accept: Vec::new(),
+            versions,
             on_disconnect: sessiond_protocol::OnDisconnect::Cancel,
         };
         let face = tokio::spawn(serve(receiver, out.clone(), waist, options));
@@ -85,6 +93,7 @@ impl Stage {
             engine,
             face,
             asked,
+            version,
             cursor: 0,
             was_prompted: false,
         }
@@ -178,6 +187,13 @@ impl Stage {
         let frame: Value = serde_json::from_str(&frame.text()).unwrap();
         self.check(&frame);
         frame
+    }
+
+    /// The next frame that the client gets, as it is.
+    pub(crate) async fn heard(&mut self) -> Value {
+        let frame = timeout(DEADLINE, self.out.recv()).await;
+        let frame = frame.expect("a frame in time").unwrap();
+        serde_json::from_str(frame.as_str()).unwrap()
     }
 
     /// The update in the next frame, which must be one.
@@ -281,6 +297,15 @@ impl Stage {
         }));
     }
 
+    /// Something ephemeral happens.
+    pub(crate) fn pass_in(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
+        self.say(ServerFrame::Event(EventFrame {
+            turn,
+            item,
+            ..frame(event)
+        }));
+    }
+
     /// Something durable happens in the first turn.
     pub(crate) fn happen(&mut self, item: Option<ItemId>, event: Event) {
         self.happen_in(Some(turn(1)), item, event);
@@ -310,6 +335,9 @@ impl Stage {
 
     fn check(&self, frame: &Value) {
         let params = &frame["params"];
+        if self.version == 2 {
+            return crate::v2::schema::check(frame, self.asked.get(&frame["id"].to_string()));
+        }
         match frame["method"].as_str() {
             Some("session/update") => reads_as::<v1::SessionNotification>(params),
             Some("session/request_permission") => reads_as::<v1::RequestPermissionRequest>(params),
@@ -431,6 +459,7 @@ pub(crate) fn view() -> SessionView {
         mode: Some("ask".into()),
         roots: Vec::new(),
         cursor: Cursor(1),
+        turn: None,
     }
 }
 

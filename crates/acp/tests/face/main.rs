@@ -19,3 +19,4 @@ mod reading;
 mod replay;
 mod sessions;
 mod turns;
+mod v2;

@@ -1,6 +1,6 @@
 use clap::{CommandFactory, Parser};
 
-use super::{Command, CommandLine, Sessions};
+use super::{AcpVersion, Command, CommandLine, Sessions};
 use crate::named::SessionName;
 
 #[test]
@@ -48,6 +48,7 @@ fn bad_command_lines_are_refused_as_usage() {
             "x",
         ],
         &["sessiond", "acp", "--wrong"],
+        &["sessiond", "acp", "--acp", "2"],
     ];
     for line in table {
         let error = CommandLine::try_parse_from(*line).unwrap_err();
@@ -72,4 +73,23 @@ fn a_session_is_shown_by_its_canonical_id() {
         panic!("not show")
     };
     assert_eq!(show.session, SessionName::Id(id.parse().unwrap()));
+}
+
+#[test]
+fn the_version_of_the_protocol_is_chosen_and_an_empty_one_is_none() {
+    let table = [
+        (vec![], AcpVersion::default()),
+        (vec!["--acp", ""], AcpVersion::default()),
+        (vec!["--acp", "v1"], AcpVersion::V1),
+        (vec!["--acp", "v2"], AcpVersion::V2),
+        (vec!["--acp", "auto"], AcpVersion::Auto),
+    ];
+    for (chosen, expected) in table {
+        let line = ["sessiond", "acp"].into_iter().chain(chosen.clone());
+        let parsed = CommandLine::try_parse_from(line).unwrap();
+        let Command::Acp(acp) = parsed.command else {
+            panic!("not acp")
+        };
+        assert_eq!(acp.version, expected, "{chosen:?}");
+    }
 }

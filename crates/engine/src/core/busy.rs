@@ -25,7 +25,10 @@ impl Stepping<'_> {
             && let Some(known) = self.known(key, &input)
         {
             return match known {
-                Ok(turn) => self.accept(&cause, Accepted::Turn { turn }),
+                Ok(turn) => {
+                    let stage = self.stage(turn);
+                    self.accept(&cause, Accepted::Repeated { turn, stage })
+                }
                 Err(error) => self.reject(&cause, error),
             };
         }

@@ -7,7 +7,9 @@
 use std::collections::HashMap;
 
 use sessiond_log::{DigestKey, LogError, Store};
-use sessiond_protocol::{Content, ErrorCode, IdempotencyKey, Keyed, TurnId, WireError};
+use sessiond_protocol::{
+    Content, ErrorCode, IdempotencyKey, Keyed, TurnId, TurnStage, WaitingTurn, WireError,
+};
 
 use super::{
     Core, Stepping,
@@ -117,5 +119,15 @@ impl Stepping<'_> {
         let mut error = WireError::new(ErrorCode::KeyReused, message);
         error.turn = Some(first.turn);
         Some(Err(error))
+    }
+
+    /// How far a turn is that began, or waits.
+    pub(super) fn stage(&self, turn: TurnId) -> TurnStage {
+        let waits = |waiting: &WaitingTurn| waiting.id == turn;
+        if self.core.standing.waiting.iter().any(waits) {
+            TurnStage::Waiting
+        } else {
+            TurnStage::Begun
+        }
     }
 }

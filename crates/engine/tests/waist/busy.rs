@@ -19,7 +19,7 @@ fn start(text: &str, (if_busy, key): (IfBusy, Option<&str>)) -> Op {
 
 async fn turn_of(client: &mut Client, session: SessionId, op: Op) -> TurnId {
     match client.submit(Some(session), op).await {
-        Verdict::Accepted(Accepted::Turn { turn }) => turn,
+        Verdict::Accepted(Accepted::Turn { turn } | Accepted::Repeated { turn, .. }) => turn,
         other => panic!("{other:?}"),
     }
 }

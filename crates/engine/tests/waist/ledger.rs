@@ -26,7 +26,7 @@ fn store(fs: Arc<dyn Fs>) -> Store {
 
 async fn turn(client: &mut Client, session: SessionId, op: Op) -> TurnId {
     match client.submit(Some(session), op).await {
-        Verdict::Accepted(Accepted::Turn { turn }) => turn,
+        Verdict::Accepted(Accepted::Turn { turn } | Accepted::Repeated { turn, .. }) => turn,
         other => panic!("{other:?}"),
     }
 }

@@ -274,7 +274,9 @@ impl Bench {
                 Effect::RequestClosed(_, _, why) => self.closed.push(*why),
                 Effect::StartAgent { prompt, .. } => self.started.push(prompt.clone()),
                 Effect::Receipt(_, receipt) => match &receipt.result {
-                    Verdict::Accepted(Accepted::Turn { turn }) => {
+                    Verdict::Accepted(
+                        Accepted::Turn { turn } | Accepted::Repeated { turn, .. },
+                    ) => {
                         let receipt = (receipt.id.to_string(), turn.to_string());
                         self.receipts.push(receipt);
                     }
@@ -321,6 +323,9 @@ impl Bench {
             Effect::Receipt(_, receipt) => {
                 let result = match &receipt.result {
                     Verdict::Accepted(Accepted::Turn { .. }) => "turn".into(),
+                    Verdict::Accepted(Accepted::Repeated { stage, .. }) => {
+                        format!("again {stage:?}")
+                    }
                     Verdict::Accepted(Accepted::Session(_)) => "session".into(),
                     Verdict::Accepted(_) => "done".into(),
                     Verdict::Error(error) => {

@@ -32,12 +32,20 @@ fn used() -> Bench {
     bench
 }
 
-fn repeats_and_refuses(bench: &mut Bench, first: &[(String, String)]) {
+/// The ways whose turns wait while the others' run.
+const WAITING: &[&str] = &["queued", "replacing"];
+
+fn repeats_and_refuses(bench: &mut Bench, first: &[(String, String)], waiting: &[&str]) {
     let log = bench.log().len();
     for (key, _) in WAYS {
         for if_busy in [IfBusy::Reject, IfBusy::Queue, IfBusy::Replace] {
             let again = bench.submit(key, keyed(key, key, if_busy));
-            assert_eq!(again, [format!("receipt {key} turn")]);
+            let stage = if waiting.contains(&key) {
+                "Waiting"
+            } else {
+                "Begun"
+            };
+            assert_eq!(again, [format!("receipt {key} again {stage}")]);
             let newest = bench.receipts().last().cloned();
             assert!(
                 newest.is_some_and(|newest| first.contains(&newest)),
@@ -57,11 +65,11 @@ fn repeats_and_refuses(bench: &mut Bench, first: &[(String, String)]) {
 fn the_same_submission_again_gets_the_same_receipt_and_does_nothing() {
     let mut bench = used();
     let first = bench.receipts().to_vec();
-    repeats_and_refuses(&mut bench, &first);
+    repeats_and_refuses(&mut bench, &first, WAITING);
     bench.done(Stop::EndTurn);
     bench.done(Stop::EndTurn);
     bench.done(Stop::EndTurn);
-    repeats_and_refuses(&mut bench, &first);
+    repeats_and_refuses(&mut bench, &first, &[]);
 }
 
 /// RESUME-4: keys are part of the fold.
@@ -70,11 +78,11 @@ fn keys_survive_a_crash_and_stand_in_checkpoints() {
     let bench = used();
     let first = bench.receipts().to_vec();
     let mut bench = bench.killed();
-    repeats_and_refuses(&mut bench, &first);
+    repeats_and_refuses(&mut bench, &first, &[]);
     bench.take(Input::Settle);
     bench.take(Input::Checkpoint);
     let mut bench = bench.killed_since_checkpoint();
-    repeats_and_refuses(&mut bench, &first);
+    repeats_and_refuses(&mut bench, &first, &[]);
 }
 
 /// RESUME-18
@@ -96,7 +104,7 @@ fn the_newest_keys_are_known_and_older_ones_forgotten() {
     }
     assert_eq!(
         bench.submit("again", keyed("1", "go", IfBusy::Reject)),
-        ["receipt again turn"]
+        ["receipt again again Begun"]
     );
     let begun = bench.submit("again", keyed("0", "go", IfBusy::Reject));
     assert_eq!(begun.last().map(String::as_str), Some("start agent"));
@@ -135,7 +143,7 @@ fn the_order_of_members_is_no_part_of_the_content() {
             "s2",
             input(r#"[{"y":{"q":2,"p":1},"x":1,"text":"a","type":"text"}]"#)
         ),
-        ["receipt s2 turn"]
+        ["receipt s2 again Begun"]
     );
 }
 

@@ -380,7 +380,10 @@ impl Rig {
                 Effect::Receipt(_, receipt) => {
                     let count = self.receipts.get_mut(&receipt.id);
                     *count.ok_or("a receipt for nothing")? += 1;
-                    if let Verdict::Accepted(Accepted::Turn { turn }) = receipt.result {
+                    if let Verdict::Accepted(
+                        Accepted::Turn { turn } | Accepted::Repeated { turn, .. },
+                    ) = receipt.result
+                    {
                         self.promise(turn);
                     }
                 }

@@ -257,7 +257,9 @@ impl Rig {
             receipts => return self.check_close(expected, receipts),
         };
         let turn = match receipt {
-            Verdict::Accepted(Accepted::Turn { turn }) => Some(*turn),
+            Verdict::Accepted(Accepted::Turn { turn } | Accepted::Repeated { turn, .. }) => {
+                Some(*turn)
+            }
             _ => None,
         };
         let good = match (expected, receipt) {

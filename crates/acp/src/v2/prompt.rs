@@ -1,0 +1,137 @@
+//! Prompts: when they become part of the conversation, and how they are taken back.
+
+use agent_client_protocol_schema::v2::{CancelSessionNotification, PromptResponse};
+use serde_json::value::RawValue;
+use sessiond_protocol::{
+    Content, IfBusy, Op, Queued, SessionId, TurnEnded, TurnId, TurnOutcome, TurnStage, prompt_item,
+};
+use sessiond_wire::rpc::{ErrorObject, REQUEST_CANCELLED, RawId, cancelled_id, error};
+
+use super::face::Face;
+use super::receipt::{Awaited, Wish};
+use super::state::{Idle, failure};
+use super::{params, replay};
+use crate::params::read;
+
+impl Face {
+    /// A prompt while a turn runs waits its turn, and for its answer as long.
+    pub(super) fn prompt(
+        &mut self,
+        id: &RawId,
+        params: Option<&RawValue>,
+    ) -> Result<(), ErrorObject> {
+        let asked = params::prompt(params)?;
+        let (session, _) = self.active(&asked.session_id)?;
+        let op = Op::TurnStart {
+            input: asked.prompt,
+            if_busy: IfBusy::Queue,
+            idempotency_key: asked.key,
+        };
+        let awaited = Awaited::Prompt {
+            id: id.clone(),
+            session,
+            wish: Wish::Run,
+        };
+        self.submit(awaited, Some(session), op)
+    }
+
+    /// `session/cancel`: the active turn and those that wait. Idle or unknown sessions are passed
+    /// over in silence (SQEQ-4).
+    pub(super) fn cancel(&mut self, params: &RawValue) {
+        let Ok(asked) = read::<CancelSessionNotification>(Some(params)) else {
+            return;
+        };
+        if let Ok((session, _)) = self.active(&asked.session_id.0) {
+            self.interrupt(session, (None, Queued::Cancel));
+        }
+    }
+
+    /// `$/cancel_request`: of a prompt that waits, only that. Other requests answer by themselves.
+    pub(super) fn cancel_request(&mut self, params: &RawValue) {
+        let Some(asked) = cancelled_id(params) else {
+            return;
+        };
+        let turn = self.sessions.iter().find_map(|(session, state)| {
+            let of = |(turn, ids): (&TurnId, &Vec<RawId>)| ids.contains(&asked).then_some(*turn);
+            Some((*session, state.prompts.iter().find_map(of)?))
+        });
+        if let Some((session, turn)) = turn {
+            return self.interrupt(session, (Some(turn), Queued::Keep));
+        }
+        for awaited in self.awaited.values_mut() {
+            if let Awaited::Prompt { id, wish, .. } = awaited
+                && *id == asked
+            {
+                *wish = Wish::Cancel;
+            }
+        }
+    }
+
+    /// A prompt has its turn: its message will be the turn's first.
+    pub(super) fn turn_named(
+        &mut self,
+        (id, wish): (RawId, Wish),
+        session: SessionId,
+        (turn, stage): (TurnId, TurnStage),
+    ) {
+        if stage == TurnStage::Begun {
+            return self.inserted(&id, turn);
+        }
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return self.client.fail(&id, &taken_back());
+        };
+        state.prompts.entry(turn).or_default().push(id);
+        if wish == Wish::Cancel {
+            self.interrupt(session, (Some(turn), Queued::Keep));
+        }
+    }
+
+    /// The user said something: it is shown, and if it is a turn's prompt its request is answered.
+    /// That of a turn which never began is not shown.
+    pub(super) fn said(
+        &mut self,
+        session: SessionId,
+        turn: Option<TurnId>,
+        (item, content): (sessiond_protocol::ItemId, &[Content]),
+    ) {
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        let Some(turn) = turn.filter(|turn| state.turn == Some(*turn)) else {
+            return;
+        };
+        replay::say(&self.client, (session, item), content);
+        if item == prompt_item(turn) {
+            for id in state.prompts.remove(&turn).unwrap_or_default() {
+                self.inserted(&id, turn);
+            }
+        }
+    }
+
+    /// The active turn, or one that waited, is over.
+    pub(super) fn turn_ended(&mut self, session: SessionId, turn: TurnId, ended: &TurnEnded) {
+        let Some(state) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        let refused = match ended.outcome {
+            TurnOutcome::Cancelled => taken_back(),
+            _ => failure(ended, session),
+        };
+        for id in state.prompts.remove(&turn).unwrap_or_default() {
+            self.client.fail(&id, &refused);
+        }
+        if state.turn == Some(turn) {
+            state.end(&self.client, session, Idle::after(ended, session));
+        }
+    }
+
+    fn inserted(&mut self, id: &RawId, turn: TurnId) {
+        let message = prompt_item(turn).to_string();
+        self.client.answer(id, &PromptResponse::new(message));
+    }
+}
+
+/// That a prompt was taken back before it became part of the conversation.
+pub(super) fn taken_back() -> ErrorObject {
+    error(REQUEST_CANCELLED, "Request cancelled")
+}

@@ -1,0 +1,168 @@
+//! What the agent asks the user, as version 2 asks it.
+
+use serde::Serialize;
+use sessiond_protocol::{
+    Answer, ClientFrame, Outcome, Permission, PermissionKind, RequestBody, RequestFrame, RequestId,
+    SessionId, ToolCall,
+};
+use sessiond_wire::rpc::CallError;
+
+use super::event::about;
+use super::face::Face;
+use super::patch::CallPatch;
+use crate::question::{Heard, Question, heard};
+use crate::questions::{ASKED_AGAIN, Answered, Reply};
+
+/// The params of `session/request_permission`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AskedPermission<'a> {
+    session_id: SessionId,
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<Subject<'a>>,
+    options: Vec<AskedOption<'a>>,
+}
+
+/// What the question is about. A client takes the call in it as a patch of the call.
+#[derive(Debug, Serialize)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+enum Subject<'a> {
+    ToolCall { tool_call: CallPatch<'a> },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AskedOption<'a> {
+    option_id: &'a str,
+    name: &'a str,
+    kind: PermissionKind,
+}
+
+impl<'a> AskedPermission<'a> {
+    fn of(request: &RequestFrame, asked: &'a Permission, call: Option<&'a ToolCall>) -> Self {
+        let option = |option: &'a sessiond_protocol::PermissionOption| AskedOption {
+            option_id: &option.id,
+            name: &option.name,
+            kind: option.kind,
+        };
+        let subject = request.item.zip(call).map(|(id, call)| Subject::ToolCall {
+            tool_call: CallPatch::whole(id, call),
+        });
+        Self {
+            session_id: request.session,
+            title: &asked.title,
+            subject,
+            options: asked.options.iter().map(option).collect(),
+        }
+    }
+}
+
+/// What came of an extension, as it is.
+fn replied(reply: Reply) -> Outcome {
+    let failed = |error: CallError| match error {
+        CallError::Rpc(error) => error.message().to_owned(),
+        error => error.to_string(),
+    };
+    match reply {
+        Ok(result) => match serde_json::from_str(result.get()) {
+            Ok(result) => Outcome::Result { result },
+            Err(_) => Outcome::Failed {
+                message: "the client's answer is malformed".to_owned(),
+            },
+        },
+        Err(error) => Outcome::Failed {
+            message: failed(error),
+        },
+    }
+}
+
+impl Face {
+    /// Asks the client what the agent asks. What it did not offer is not asked for.
+    pub(super) fn ask(&mut self, request: RequestFrame) {
+        if self.offers.answers.contains(&request.body.kind()) {
+            self.put(request, 0);
+        } else {
+            self.settle(&request, Outcome::Unanswered);
+        }
+    }
+
+    /// Hands the client's answer on, unless it names an option that was not offered: then nothing is
+    /// decided, and it is asked again.
+    pub(crate) fn answered(&mut self, answered: Answered) {
+        let Answered {
+            request,
+            asked_again,
+            reply,
+        } = answered;
+        if let RequestBody::Extension { .. } = request.body {
+            return self.settle(&request, replied(reply));
+        }
+        match heard(&request.body, reply) {
+            Heard::Outcome(outcome) => self.settle(&request, outcome),
+            Heard::NotOffered if asked_again < ASKED_AGAIN => self.put(request, asked_again + 1),
+            Heard::NotOffered => self.settle(&request, Outcome::Cancelled),
+        }
+    }
+
+    /// A question needs no answer any more: the client is told.
+    pub(super) fn withdraw(&mut self, session: SessionId, id: RequestId) {
+        self.questions.withdraw(id);
+        self.look_after(session, id);
+    }
+
+    fn put(&mut self, request: RequestFrame, asked_again: u32) {
+        let session = request.session;
+        let state = self.sessions.get_mut(&session);
+        let call = request
+            .item
+            .and_then(|item| state.as_ref()?.show.call(item));
+        let sent = match &request.body {
+            RequestBody::Permission(asked) => {
+                let question = AskedPermission::of(&request, asked, call);
+                self.client.call("session/request_permission", &question)
+            }
+            RequestBody::Extension { method, params } => {
+                let mut params = params.clone();
+                about(session, &mut params);
+                self.client.call(method, &params)
+            }
+            // The others are asked as in version 1.
+            _ => match Question::of(&request, call) {
+                Some(question) => self.client.call(question.method(), &question),
+                None => return,
+            },
+        };
+        let is_for_user = !matches!(request.body, RequestBody::Extension { .. });
+        if let Some(state) = state
+            && is_for_user
+            && asked_again == 0
+        {
+            state.ask(request.id, request.item);
+            state.look(&self.client, session);
+        }
+        self.questions.hold((request, asked_again), sent);
+    }
+
+    fn settle(&mut self, request: &RequestFrame, outcome: Outcome) {
+        let digest = request.digest.clone();
+        self.send(ClientFrame::Answer(Answer {
+            request: request.id,
+            digest,
+            outcome,
+        }));
+        self.look_after(request.session, request.id);
+    }
+
+    fn look_after(&mut self, session: SessionId, request: RequestId) {
+        if let Some(state) = self.sessions.get_mut(&session)
+            && state.settled(request)
+        {
+            state.look(&self.client, session);
+        }
+    }
+}
