@@ -474,6 +474,11 @@ impl TurnContext {
         }
     }
 
+    /// Whether a client wants this call stopped.
+    pub fn is_call_stopped(&self, item: ItemId) -> bool {
+        self.stopped.borrow().contains(&item)
+    }
+
     /// Whether the turn is being cancelled.
     pub fn is_cancelled(&self) -> bool {
         *self.cancelled.borrow()

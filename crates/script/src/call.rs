@@ -95,7 +95,7 @@ impl<'a> Call<'a> {
             _ => false,
         };
         // A cancellation that crossed the answer wins: nothing may begin after it.
-        if self.context.is_cancelled() {
+        if self.is_stopped() {
             Err(ToolError::Cancelled)
         } else if allowed {
             Ok(())
@@ -129,16 +129,24 @@ impl<'a> Call<'a> {
         self.context.hold()
     }
 
-    /// Returns once the turn is being cancelled.
-    pub(crate) async fn cancelled(&self) {
-        self.context.cancelled().await;
+    /// Returns once the turn is being cancelled, or a client wants this call stopped.
+    pub(crate) async fn stopped(&self) {
+        tokio::select! {
+            biased;
+            () = self.context.cancelled() => {}
+            () = self.context.call_stopped(self.item) => {}
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.context.is_cancelled() || self.context.is_call_stopped(self.item)
     }
 
     /// What an answer means that is not the one hoped for.
     pub(crate) fn without(&self, outcome: Outcome) -> ToolError {
         match outcome {
             Outcome::Failed { message } => ToolError::Client { message },
-            Outcome::Cancelled if self.context.is_cancelled() => ToolError::Cancelled,
+            Outcome::Cancelled if self.is_stopped() => ToolError::Cancelled,
             Outcome::Cancelled => ToolError::Dismissed,
             _ => ToolError::Misfit,
         }

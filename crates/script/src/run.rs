@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sessiond_engine::TurnOver;
 use sessiond_protocol::{
-    Exit, Outcome, RequestBody, TerminalOp, ToolCall, ToolContent, ToolKind, ToolStatus,
+    Exit, Outcome, RequestBody, Stoppable, TerminalOp, ToolCall, ToolContent, ToolKind, ToolStatus,
 };
 
 use crate::call::{Call, Ended};
@@ -29,7 +29,7 @@ struct Ran {
 enum End {
     /// By itself.
     Exited(Exit),
-    /// With its whole tree, because the turn was cancelled.
+    /// With its whole tree, because the turn was cancelled or a client wanted it stopped.
     Stopped,
 }
 
@@ -67,6 +67,7 @@ fn tool_call(command: &str, cwd: &str) -> ToolCall {
         title: format!("Run {command}"),
         kind: ToolKind::Execute,
         input: json!({ "command": command, "cwd": cwd }),
+        stoppable: Stoppable::Yes,
         ..ToolCall::default()
     }
 }

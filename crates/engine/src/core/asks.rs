@@ -316,6 +316,18 @@ impl Stepping<'_> {
             self.settle(request, ask, (Outcome::Cancelled, why));
         }
     }
+
+    /// Takes back what the user is asked about a call: it is to stop.
+    pub(super) fn settle_questions_about(&mut self, item: ItemId) {
+        for request in self.core.open_requests() {
+            let about = |ask: &Ask| ask.item == Some(item) && is_question(ask.body.kind());
+            if self.core.asks.get(&request).is_some_and(about)
+                && let Some(ask) = self.core.asks.remove(&request)
+            {
+                self.settle(request, ask, Outcome::Cancelled);
+            }
+        }
+    }
 }
 
 /// Whether a request asks somebody, not something to be done: it can wait, and be asked again.

@@ -146,7 +146,9 @@ impl Stepping<'_> {
             let message = "no open call of this id can be stopped by itself";
             return self.reject(cause, WireError::new(ErrorCode::Invalid, message));
         }
+        // The agent sees that first; otherwise it would take a dropped question for a refusal.
         self.push(Effect::StopCall(item));
         self.accept(cause, Accepted::Done {});
+        self.settle_questions_about(item);
     }
 }

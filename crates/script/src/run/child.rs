@@ -39,7 +39,7 @@ pub(super) async fn run(
     let mut tail = Tail::default();
     let exit = tokio::select! {
         biased;
-        () = call.cancelled() => None,
+        () = call.stopped() => None,
         exit = to_the_end(call, &mut child, &mut tail) => Some(exit?),
     };
     let end = match exit {

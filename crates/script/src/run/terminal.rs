@@ -62,7 +62,7 @@ async fn wait(call: &Call<'_>, terminal: &str) -> Result<End, ToolError> {
     );
     tokio::select! {
         biased;
-        () = call.cancelled() => Ok(End::Stopped),
+        () = call.stopped() => Ok(End::Stopped),
         outcome = waiting => match outcome? {
             Outcome::Output { exit, .. } => Ok(End::Exited(exit.unwrap_or_default())),
             other => Err(call.without(other)),

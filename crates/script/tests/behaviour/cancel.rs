@@ -104,3 +104,39 @@ async fn a_command_that_runs_is_killed_with_its_tree_and_what_it_printed_is_kept
         }
     }
 }
+
+/// TASK-4: one call is stopped, with all that it started, and the turn goes on.
+#[tokio::test]
+async fn a_command_is_stopped_by_itself_and_the_script_goes_on() {
+    let mut session = Session::new(&[RequestKind::Permission]).await;
+    let mut allow = selected(PermissionKind::AllowOnce);
+    let script = "/run sleep 3600 & echo $!; sleep 3600\n/say on";
+    let turn = session.turn(script, |seen| match seen {
+        Seen::Output(_) => Act::StopCall,
+        seen => allow(seen),
+    });
+    let turn = turn.await;
+    assert_eq!(turn.outcome, TurnOutcome::Completed);
+    assert_eq!(turn.text(), "on");
+    assert_eq!(turn.call().status, ToolStatus::Cancelled);
+    let shown = turn.shown();
+    let pid = shown.lines().next().expect("a process");
+    assert!(!Path::new("/proc").join(pid).exists(), "{pid} lives");
+}
+
+/// WIRE-7: a call that is stopped while it waits for permission never runs.
+#[tokio::test]
+async fn a_command_that_waits_for_permission_is_stopped_too() {
+    let mut session = Session::new(&[RequestKind::Permission]).await;
+    let turn = session.turn("/run touch never\n/say on", |seen| match seen {
+        Seen::Asked(RequestBody::Permission(_)) => Act::StopCall,
+        _ => Act::Watch,
+    });
+    let turn = turn.await;
+    assert_eq!(turn.outcome, TurnOutcome::Completed);
+    assert_eq!(
+        (turn.text().as_str(), turn.call().status),
+        ("on", ToolStatus::Cancelled)
+    );
+    assert_eq!(session.get("never"), None);
+}

@@ -45,6 +45,8 @@ pub(crate) enum Act {
     Watch,
     Answer(Outcome),
     Interrupt,
+    /// Stops the call that this is about.
+    StopCall,
     /// Adds a prompt to the turn, then answers.
     Steer(String, Outcome),
 }
@@ -250,7 +252,16 @@ impl Session {
                 }
                 act => act,
             };
+            let item = match &frame {
+                ServerFrame::Event(frame) => frame.item,
+                ServerFrame::Request(request) => request.item,
+                _ => None,
+            };
             match (act, frame) {
+                (Act::StopCall, _) => {
+                    let item = item.expect("an item");
+                    self.submit(Some(self.id), Op::CallCancel { item }).await;
+                }
                 (Act::Answer(outcome), ServerFrame::Request(request)) => {
                     let (request, digest) = (request.id, request.digest);
                     self.send(ClientFrame::Answer(Answer {
