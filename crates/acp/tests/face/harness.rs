@@ -193,7 +193,7 @@ impl Stage {
     pub(crate) async fn heard(&mut self) -> Value {
         let frame = timeout(DEADLINE, self.out.recv()).await;
         let frame = frame.expect("a frame in time").unwrap();
-        serde_json::from_str(frame.as_str()).unwrap()
+        serde_json::from_str(&frame.text()).unwrap()
     }
 
     /// The update in the next frame, which must be one.

@@ -9,6 +9,7 @@
 
 mod harness;
 
+mod acp_v2;
 mod audit;
 mod bad_input;
 mod configuration;

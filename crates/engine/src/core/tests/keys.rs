@@ -198,7 +198,7 @@ fn a_plain_digest_of_an_older_program_is_understood() {
             *content = plain(texts.next().unwrap());
         }
     });
-    repeats_and_refuses(&mut bench, &first);
+    repeats_and_refuses(&mut bench, &first, &[]);
 }
 
 /// LOG-8, TASK-5: where the digest cannot be compared any more nothing is done a second time.
@@ -215,7 +215,7 @@ fn a_digest_outlives_the_change_of_the_stores_key_and_without_its_key_nothing_ru
     let mut bench = bench.killed();
     bench.learn(Digests::read(&store(), &[old]).unwrap());
     let again = bench.submit("k", keyed("k", "go", IfBusy::Reject));
-    assert_eq!(again, ["receipt k turn"]);
+    assert_eq!(again, ["receipt k again Begun"]);
     bench.submit("l", keyed("l", "go", IfBusy::Reject));
     bench.done(Stop::EndTurn);
     let mut bench = bench.killed();
