@@ -64,26 +64,22 @@ impl Questions {
         if let RequestBody::Extension { method, params } = &request.body {
             let params = of_session(params.clone(), request.session);
             let call = client.call(method, &params);
-            return self.open.push(Open {
-                request,
-                asked_again,
-                call,
-            });
+            return self.hold((request, asked_again), call);
         }
         let Some(question) = Question::of(&request, tool) else {
             return;
         };
-        if let RequestBody::ElicitationUrl { elicitation, .. } = &request.body {
-            self.addresses.push_back(elicitation.clone());
-            let most = self.addresses.len().saturating_sub(ADDRESSES);
-            self.addresses.drain(..most);
-        }
         let call = client.call(question.method(), &question);
         self.hold((request, asked_again), call);
     }
 
     /// Keeps a question that the client was asked, until it is answered or taken back.
     pub(crate) fn hold(&mut self, (request, asked_again): (RequestFrame, u32), call: PendingCall) {
+        if let RequestBody::ElicitationUrl { elicitation, .. } = &request.body {
+            self.addresses.push_back(elicitation.clone());
+            let most = self.addresses.len().saturating_sub(ADDRESSES);
+            self.addresses.drain(..most);
+        }
         self.open.push(Open {
             request,
             asked_again,

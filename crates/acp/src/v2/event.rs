@@ -11,6 +11,7 @@ use super::face::Face;
 use super::replay::damage;
 use super::session::Past;
 use super::update::Update;
+use crate::extension::{is_extension, of_session};
 
 impl Face {
     /// Takes in an event.
@@ -110,7 +111,6 @@ impl Face {
         };
         let client = &self.client;
         if let Some(title) = &change.title {
-            state.title.clone_from(title);
             client.update(session, &Update::SessionInfoUpdate { title, updated_at });
         }
         if let Some(changed) = &change.commands {
@@ -124,22 +124,34 @@ impl Face {
         }
     }
 
-    /// Passes something on that only the client and the agent understand, about this session. What
-    /// the protocol names itself is not passed from another version of it.
-    fn pass_on(&self, session: SessionId, method: &str, mut params: Value) {
-        if !method.starts_with('_') {
-            return;
-        }
-        about(session, &mut params);
-        if self.client.peer().notify(method, &params).is_err() {
-            tracing::error!("an extension could not be written");
+    /// Something of the agent's protocol that is for this client.
+    fn pass_on(&mut self, session: SessionId, method: &str, params: Value) {
+        match method {
+            "session/update" => self.pass_update(session, params),
+            "elicitation/complete" => {
+                let name = params.get("elicitationId").and_then(Value::as_str);
+                if name.is_some_and(|name| self.questions.completed(name)) {
+                    self.client.tell(method, &params);
+                }
+            }
+            _ if is_extension(method) => self.client.tell(method, &of_session(params, session)),
+            _ => {}
         }
     }
-}
 
-/// Makes params about this session, where they name one.
-pub(super) fn about(session: SessionId, params: &mut Value) {
-    if let Some(id) = params.get_mut("sessionId") {
-        *id = Value::String(session.to_string());
+    /// An update that the waist does not know, if it is one of those that both versions write the
+    /// same. The others are another version's, and so is what a child session shows.
+    fn pass_update(&self, session: SessionId, mut params: Value) {
+        let update = params.get_mut("update").map(Value::take);
+        let update = update.map(serde_json::from_value::<SessionUpdate>);
+        if let Some(Ok(
+            update @ (SessionUpdate::PlanUpdate(_)
+            | SessionUpdate::PlanRemoved(_)
+            | SessionUpdate::CompactionUpdate(_)
+            | SessionUpdate::CompactionSummaryChunk(_)),
+        )) = update
+        {
+            self.client.update(session, &update);
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::negotiate::{self, Offers};
 use super::receipt::Awaited;
 use super::session::Session;
 use crate::client::Client;
+use crate::extension::is_extension;
 use crate::params::session_id;
 use crate::questions::Questions;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
@@ -136,7 +137,7 @@ impl Face {
             "session/set_config_option" => return self.set_config_option(id, params),
             "tool_call/cancel" => return self.cancel_call(id, params),
             "terminal/cancel" => return self.cancel_terminal(id, params),
-            extension if extension.starts_with('_') => {
+            extension if is_extension(extension) => {
                 let op = self.extension(extension, params, Answered::Answer);
                 let (session, op) = op.ok_or_else(method_not_found)?;
                 let id = id.clone();
@@ -176,7 +177,7 @@ impl Face {
         match method {
             "session/cancel" => self.cancel(params),
             CANCEL_REQUEST => self.cancel_request(params),
-            extension if extension.starts_with('_') => {
+            extension if is_extension(extension) => {
                 let op = self.extension(extension, Some(params), Answered::None);
                 if let Some((session, op)) = op
                     && self.submit(Awaited::Told, Some(session), op).is_err()

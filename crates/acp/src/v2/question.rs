@@ -5,13 +5,12 @@ use sessiond_protocol::{
     Answer, ClientFrame, Outcome, Permission, PermissionKind, RequestBody, RequestFrame, RequestId,
     SessionId, ToolCall,
 };
-use sessiond_wire::rpc::CallError;
 
-use super::event::about;
 use super::face::Face;
 use super::patch::CallPatch;
+use crate::extension::{may_be_asked, of_session};
 use crate::question::{Heard, Question, heard};
-use crate::questions::{ASKED_AGAIN, Answered, Reply};
+use crate::questions::{ASKED_AGAIN, Answered};
 
 /// The params of `session/request_permission`.
 #[derive(Debug, Serialize)]
@@ -62,29 +61,14 @@ impl<'a> AskedPermission<'a> {
     }
 }
 
-/// What came of an extension, as it is.
-fn replied(reply: Reply) -> Outcome {
-    let failed = |error: CallError| match error {
-        CallError::Rpc(error) => error.message().to_owned(),
-        error => error.to_string(),
-    };
-    match reply {
-        Ok(result) => match serde_json::from_str(result.get()) {
-            Ok(result) => Outcome::Result { result },
-            Err(_) => Outcome::Failed {
-                message: "the client's answer is malformed".to_owned(),
-            },
-        },
-        Err(error) => Outcome::Failed {
-            message: failed(error),
-        },
-    }
-}
-
 impl Face {
     /// Asks the client what the agent asks. What it did not offer is not asked for.
     pub(super) fn ask(&mut self, request: RequestFrame) {
-        if self.offers.answers.contains(&request.body.kind()) {
+        if !may_be_asked(&request.body) {
+            // A method of the protocol that we do not know: neither does the client.
+            let message = "Method not found".to_owned();
+            self.settle(&request, Outcome::Failed { message });
+        } else if self.offers.answers.contains(&request.body.kind()) {
             self.put(request, 0);
         } else {
             self.settle(&request, Outcome::Unanswered);
@@ -99,9 +83,6 @@ impl Face {
             asked_again,
             reply,
         } = answered;
-        if let RequestBody::Extension { .. } = request.body {
-            return self.settle(&request, replied(reply));
-        }
         match heard(&request.body, reply) {
             Heard::Outcome(outcome) => self.settle(&request, outcome),
             Heard::NotOffered if asked_again < ASKED_AGAIN => self.put(request, asked_again + 1),
@@ -127,8 +108,7 @@ impl Face {
                 self.client.call("session/request_permission", &question)
             }
             RequestBody::Extension { method, params } => {
-                let mut params = params.clone();
-                about(session, &mut params);
+                let params = of_session(params.clone(), session);
                 self.client.call(method, &params)
             }
             // The others are asked as in version 1.

@@ -19,7 +19,7 @@ use super::session::{Past, Session};
 use super::show::Show;
 use super::state::State;
 use super::update::Update;
-use crate::refusal::{from_waist, invalid_params};
+use crate::refusal::{from_waist, invalid_params, unknown_session};
 
 /// What a submission was made for.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,9 +58,23 @@ pub(super) enum Awaited {
         id: RawId,
         session: Option<SessionId>,
     },
+    /// A session is attached to only to give it a title.
+    Visit {
+        id: RawId,
+        session: SessionId,
+        title: String,
+    },
     Title {
         id: RawId,
         session: SessionId,
+        title: String,
+        stay: Stay,
+    },
+    /// Whether what could not be put somewhere is there already.
+    Before {
+        id: RawId,
+        session: SessionId,
+        behind: Behind,
     },
     Configure {
         id: RawId,
@@ -99,6 +113,24 @@ pub(super) enum Behind {
     Unarchive,
 }
 
+impl Behind {
+    /// Whether a session that stands so is where it was to be put.
+    fn is_done(self, status: SessionStatus) -> bool {
+        match self {
+            Behind::Archive => status == SessionStatus::Archived,
+            Behind::Unarchive => status != SessionStatus::Archived,
+            Behind::Nothing | Behind::Delete => false,
+        }
+    }
+}
+
+/// Whether a session stays attached that gets a title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stay {
+    Active,
+    Visited,
+}
+
 /// What the client wants of a prompt whose turn has no name yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
@@ -119,7 +151,9 @@ impl Awaited {
             Awaited::Shelve { .. } => "shelve",
             Awaited::Status { .. } => "status",
             Awaited::Options { .. } => "options",
+            Awaited::Visit { .. } => "visit",
             Awaited::Title { .. } => "title",
+            Awaited::Before { .. } => "before",
             Awaited::Configure { .. } => "configure",
             Awaited::Prompt { .. } => "prompt",
             Awaited::Stop { .. } => "stop",
@@ -143,7 +177,9 @@ impl Awaited {
             | Awaited::Close { id, session, .. }
             | Awaited::Shelve { id, session, .. }
             | Awaited::Status { id, session }
-            | Awaited::Title { id, session }
+            | Awaited::Visit { id, session, .. }
+            | Awaited::Title { id, session, .. }
+            | Awaited::Before { id, session, .. }
             | Awaited::Configure { id, session }
             | Awaited::Prompt { id, session, .. }
             | Awaited::Stop { id, session }
@@ -211,10 +247,32 @@ impl Face {
                     .available_commands(commands(&agent.commands));
                 self.client.answer(&id, &options);
             }
-            (Awaited::Title { id, session }, _) => {
-                let title = self.sessions.get(&session).map(|state| state.title.clone());
-                let title = SetSessionTitleResponse::new(title.unwrap_or_default());
-                self.client.answer(&id, &title);
+            (Awaited::Visit { id, session, title }, Accepted::Session(_)) => {
+                if let Err(error) = self.rename((id.clone(), session), title, Stay::Visited) {
+                    self.client.fail(&id, &error);
+                }
+            }
+            (
+                Awaited::Title {
+                    id,
+                    session,
+                    title,
+                    stay,
+                },
+                _,
+            ) => {
+                self.leave(session, stay);
+                self.client
+                    .answer(&id, &SetSessionTitleResponse::new(title));
+            }
+            (Awaited::Before { id, behind, .. }, Accepted::Status { status })
+                if behind.is_done(status) =>
+            {
+                self.done(&id);
+            }
+            (Awaited::Before { id, session, .. }, _) => {
+                self.client
+                    .fail(&id, &unknown_session(&session.to_string()));
             }
             (Awaited::Configure { id, session }, _) => {
                 let state = self.sessions.get(&session);
@@ -313,6 +371,17 @@ impl Face {
         }
     }
 
+    /// Lets a session go that was attached to for one thing, unless the client has it meanwhile.
+    fn leave(&mut self, session: SessionId, stay: Stay) {
+        if stay == Stay::Active || self.sessions.contains_key(&session) {
+            return;
+        }
+        let left = self.submit(Awaited::Told, Some(session), Op::SessionDetach {});
+        if left.is_err() {
+            tracing::error!("a session could not be left");
+        }
+    }
+
     /// Stops turns of a session. The receipt says nothing that the turns' ends do not say.
     pub(super) fn interrupt(
         &mut self,
@@ -341,6 +410,23 @@ impl Face {
                 behind: Behind::Delete,
                 ..
             } if refused.code == ErrorCode::NotFound => return self.done(id),
+            // It may have been put there before.
+            Awaited::Shelve {
+                id,
+                session,
+                behind,
+            } if refused.code == ErrorCode::NotFound => {
+                let awaited = Awaited::Before {
+                    id: id.clone(),
+                    session: *session,
+                    behind: *behind,
+                };
+                if let Err(error) = self.submit(awaited, Some(*session), Op::SessionStatus {}) {
+                    self.client.fail(id, &error);
+                }
+                return;
+            }
+            Awaited::Title { session, stay, .. } => self.leave(*session, *stay),
             Awaited::Resume { session, .. } => self.resume_failed(*session),
             _ => {}
         }

@@ -22,8 +22,6 @@ pub(super) struct Session {
     pub(super) is_active: bool,
     pub(super) config: Config,
     pub(super) commands: Vec<Command>,
-    /// The title, once it has one.
-    pub(super) title: String,
     /// The open items of the active turn.
     pub(super) show: Show,
     /// The turn that is active.
@@ -63,7 +61,6 @@ impl Session {
         self.is_active = true;
         self.config = Config::of(view);
         self.commands.clone_from(&view.agent.commands);
-        self.title = view.title.clone().unwrap_or_default();
         self.cursor = self.cursor.max(view.cursor);
         self.turn = view.turn;
         self.is_blocked = false;

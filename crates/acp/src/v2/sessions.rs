@@ -8,14 +8,14 @@ use agent_client_protocol_schema::v2::{
 };
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    AttachMode, DriftClass, FoundBy, ItemId, Op, Replay, SessionId, SessionList, SessionNew,
-    SessionResume, Setup,
+    AttachMode, DriftClass, FoundBy, ItemId, OnDisconnect, Op, Replay, SessionId, SessionList,
+    SessionNew, SessionResume, Setup, title_line,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
 use super::face::Face;
 use super::params::{self, AskedSetup};
-use super::receipt::{Awaited, Behind, Purpose};
+use super::receipt::{Awaited, Behind, Purpose, Stay};
 use crate::params::{absolute, accept, read, session_id};
 use crate::refusal::invalid_params;
 
@@ -280,21 +280,52 @@ impl Face {
         self.submit(awaited, session, Op::AgentOptions { agent })
     }
 
+    /// Also of a session that is not active here: it is attached to for that, and left.
     pub(super) fn set_title(
         &mut self,
         id: &RawId,
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
         let asked: SetSessionTitleRequest = read(params)?;
-        let (session, _) = self.active(&asked.session_id.0)?;
-        if asked.title.trim().is_empty() {
-            return Err(invalid_params("the title is empty"));
+        let title = title_line(&asked.title);
+        if title.is_empty() {
+            return Err(invalid_params("a title needs a line with text"));
         }
-        let awaited = Awaited::Title {
-            id: id.clone(),
+        let session = session_id(&asked.session_id.0)?;
+        let id = id.clone();
+        if self
+            .sessions
+            .get(&session)
+            .is_some_and(|state| state.is_active)
+        {
+            return self.rename((id, session), title, Stay::Active);
+        }
+        let visit = Op::SessionResume(SessionResume {
             session,
+            cwd: None,
+            setup: None,
+            found_by: FoundBy::Id,
+            accept: self.options.accept.clone(),
+            replay: Replay::None,
+            mode: AttachMode::Control,
+            answers: Vec::new(),
+            on_disconnect: OnDisconnect::Cancel,
+        });
+        self.submit(Awaited::Visit { id, session, title }, None, visit)
+    }
+
+    pub(super) fn rename(
+        &mut self,
+        (id, session): (RawId, SessionId),
+        title: String,
+        stay: Stay,
+    ) -> Result<(), ErrorObject> {
+        let awaited = Awaited::Title {
+            id,
+            session,
+            title: title.clone(),
+            stay,
         };
-        let title = asked.title;
         self.submit(awaited, Some(session), Op::SessionRename { title })
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::harness;
+use crate::reading;
 
 /// Checks a frame; `asked` is the method of the request that it answers.
 pub(crate) fn check(frame: &Value, asked: Option<&String>) {
@@ -26,7 +26,7 @@ fn answer(frame: &Value, asked: Option<&String>) {
     let is_one = frame.get("result").is_some() != frame.get("error").is_some();
     assert!(is_one, "{frame}");
     if let Some(error) = frame.get("error") {
-        return harness::reads_as::<v2::Error>(error);
+        return reading::reads_as::<v2::Error>(error);
     }
     let result = &frame["result"];
     match asked.map(String::as_str) {
@@ -61,5 +61,5 @@ fn reads_as<T: DeserializeOwned + Serialize + std::fmt::Debug>(value: &Value) {
     let read = format!("{read:?}");
     let is_known = !read.contains("Other(") && !read.contains("Unknown(");
     assert!(is_known, "this is no variant of the schema's: {value}");
-    harness::reads_as::<T>(value);
+    reading::reads_as::<T>(value);
 }

@@ -116,6 +116,8 @@ async fn what_is_not_there_has_its_error() {
     for (method, params) in [
         ("session/resume", json!({"cwd": "/w"})),
         ("session/fork", json!({"cwd": "/w"})),
+        ("session/status", json!({})),
+        ("session/set_title", json!({"title": "x"})),
         ("session/archive", json!({})),
         ("session/unarchive", json!({})),
     ] {
@@ -123,6 +125,11 @@ async fn what_is_not_there_has_its_error() {
         stage.ask_about(1, method, params).await;
         let asked = stage.submitted().await;
         stage.refuse(&asked, not_found());
+        if method.ends_with("archive") {
+            let status = stage.submitted().await;
+            assert_eq!(status.op, Op::SessionStatus {});
+            stage.refuse(&status, not_found());
+        }
         assert_eq!(
             stage.error(1).await,
             (-32002, json!({"sessionId": S})),
@@ -136,7 +143,6 @@ async fn what_is_not_there_has_its_error() {
             "session/set_config_option",
             json!({"configId": "mode", "type": "id", "value": "ask"}),
         ),
-        ("session/set_title", json!({"title": "x"})),
         ("tool_call/cancel", json!({"toolCallId": "x"})),
     ] {
         let mut stage = initialized(json!({})).await;
@@ -191,6 +197,50 @@ async fn an_active_session_is_closed_before_it_goes_anywhere() {
     assert_eq!(back.op, Op::SessionUnarchive {});
     stage.accept(&back, Accepted::Done {});
     assert_eq!(stage.result(2).await, json!({}));
+}
+
+#[tokio::test]
+async fn putting_a_session_where_it_is_already_succeeds() {
+    use sessiond_protocol::SessionStatus::{Archived, Saved};
+    for (method, status, succeeds) in [
+        ("session/archive", Archived, true),
+        ("session/archive", Saved, false),
+        ("session/unarchive", Saved, true),
+        ("session/unarchive", Archived, false),
+    ] {
+        let mut stage = initialized(json!({})).await;
+        stage.ask_about(1, method, json!({})).await;
+        let asked = stage.submitted().await;
+        stage.refuse(&asked, not_found());
+        let before = stage.submitted().await;
+        stage.accept(&before, Accepted::Status { status });
+        if succeeds {
+            assert_eq!(stage.result(1).await, json!({}));
+        } else {
+            assert_eq!(stage.error(1).await.0, -32002);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_active_is_visited_for_its_title() {
+    let mut stage = initialized(json!({})).await;
+    stage
+        .ask_about(1, "session/set_title", json!({"title": "A title"}))
+        .await;
+    let visit = stage.submitted().await;
+    assert!(matches!(&visit.op, Op::SessionResume(visit) if visit.setup.is_none()));
+    stage.accept(&visit, Accepted::Session(Box::new(view())));
+    let rename = stage.submitted().await;
+    assert_eq!(
+        rename.op,
+        Op::SessionRename {
+            title: "A title".into()
+        }
+    );
+    stage.accept(&rename, Accepted::Done {});
+    assert_eq!(stage.op().await, Op::SessionDetach {});
+    assert_eq!(stage.result(1).await, json!({"title": "A title"}));
 }
 
 #[tokio::test]

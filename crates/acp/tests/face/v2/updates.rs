@@ -392,6 +392,24 @@ async fn an_extension_passes_as_it_is() {
     stage.quiet().await;
 }
 
+/// What both versions write the same passes; the rest is another version's.
+#[tokio::test]
+async fn plans_and_compactions_of_the_agent_pass() {
+    let mut stage = with_session(json!({})).await;
+    for update in [
+        json!({"sessionUpdate": "plan_removed", "planId": "theirs"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"}),
+    ] {
+        let (method, params) = (
+            "session/update".to_owned(),
+            json!({"sessionId": "theirs", "update": update}),
+        );
+        stage.happen_in(None, None, Event::Extension { method, params });
+        assert_eq!(stage.update().await, update);
+    }
+    stage.quiet().await;
+}
+
 /// Where the log failed the engine cannot end what is open.
 #[tokio::test]
 async fn no_call_looks_as_if_it_ran_on_after_its_turn() {
