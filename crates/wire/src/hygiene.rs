@@ -66,7 +66,7 @@ impl<'a> Fixed<'a> {
         let bytes = self.text.as_bytes();
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
-            let Some(skip) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) else {
+            let Some(skip) = memchr::memchr2(b'"', b'\\', rest) else {
                 return bytes.len();
             };
             at += skip;

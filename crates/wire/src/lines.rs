@@ -145,7 +145,7 @@ impl<R: AsyncRead + Unpin> AsyncLines<R> {
             let (mut bytes, mut length) = (Vec::new(), 0_u64);
             let ended = loop {
                 let buffer = self.input.fill_buf().await?;
-                let end = buffer.iter().position(|byte| *byte == b'\n');
+                let end = memchr::memchr(b'\n', buffer);
                 let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
                 length += part.len() as u64;
                 if length <= self.limit as u64 {
