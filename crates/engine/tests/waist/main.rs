@@ -25,4 +25,5 @@ mod offers;
 mod resume;
 mod rewind;
 mod sessions;
+mod streams;
 mod viewers;
