@@ -17,17 +17,14 @@ mod submission;
 mod verify;
 
 use sessiond_log::{Store, Subject};
-use sessiond_protocol::{
-    Accepted, Cursor, EventFrame, Op, ServerFrame, SessionId, WireError, encode,
-};
+use sessiond_protocol::{ServerFrame, SessionId, WireError, encode};
 
 use crate::args::{Named, One, Sessions, Show};
 use crate::conversation::{Conversation, Life};
 use crate::failure::Failure;
 use crate::named;
 use crate::output::print;
-use crate::setup::{Setup, block_on};
-use crate::waist::{Waist, unexpected};
+use crate::setup::Setup;
 
 /// Runs the command.
 pub(crate) fn run(setup: &Setup, sessions: &Sessions) -> Result<(), Failure> {
@@ -57,7 +54,7 @@ fn one(setup: &Setup, named: &Named) -> Result<One, Failure> {
 
 fn show(setup: &Setup, show: &Show) -> Result<(), Failure> {
     let session = named::find(setup, &show.session)?;
-    let frames = read(setup, session)?;
+    let frames = sessiond_engine::events_of(&Store::open_real(setup.store())?, session)?;
     let conversation = Conversation::new(session, life(setup, session), frames);
     if !show.format.json {
         return print(&conversation.to_string());
@@ -70,37 +67,6 @@ fn show(setup: &Setup, show: &Show) -> Result<(), Failure> {
                 .map_err(|error| WireError::new(error.code, error.message))?;
             print(&line)
         })
-}
-
-/// All durable events of a session, without a lease.
-fn read(setup: &Setup, session: SessionId) -> Result<Vec<EventFrame>, Failure> {
-    block_on(async {
-        let engine = setup.engine("sessions")?;
-        let mut waist = Waist::open(engine.connect(), "sessions").await?;
-        let mut frames = Vec::new();
-        let mut after = Cursor::START;
-        loop {
-            let op = Op::SessionRead { after, limit: None };
-            let page = waist.call(Some(session), op, drop).await?;
-            let Accepted::Events { events, next } = page else {
-                return Err(unexpected().into());
-            };
-            for event in events {
-                let frame = serde_json::from_value(event).map_err(|error| Failure::Os {
-                    step: "read an event",
-                    source: error.into(),
-                })?;
-                frames.push(frame);
-            }
-            match next {
-                Some(next) => after = next,
-                None => {
-                    waist.close().await;
-                    return Ok(frames);
-                }
-            }
-        }
-    })
 }
 
 /// Whether somebody is working in the session: what is open is under way then, not left behind.

@@ -3,8 +3,8 @@
 use sessiond_index::{Index, IndexError, InvalidAfter, Query};
 use sessiond_log::{Lease, LogError, Seen, Since, Store, Subject};
 use sessiond_protocol::{
-    Accepted, Archived, Course, Cursor, ErrorCode, History, HistoryItem, InForce, SessionId,
-    SessionList, SessionStatus, Standing, TurnId, WireError, limits,
+    Accepted, Archived, Course, Cursor, ErrorCode, EventFrame, History, HistoryItem, InForce,
+    SessionId, SessionList, SessionStatus, Standing, TurnId, WireError, limits,
 };
 
 use crate::{
@@ -115,6 +115,25 @@ pub(crate) fn read(
         )
     })?;
     Ok(Accepted::Events { events, next })
+}
+
+/// All durable events of a session in order, broken places at their end, in one reading and without
+/// a lease.
+///
+/// # Errors
+/// `not_found`; `storage` where the log cannot be read.
+pub fn events_of(store: &Store, session: SessionId) -> Result<Vec<EventFrame>, WireError> {
+    let subject = subject(session)?;
+    let mut frames = Vec::new();
+    let scan = store.visit(&subject, &mut |record| {
+        frames.push(to_frame(session, record));
+    });
+    let scan = scan.map_err(|error| refusal(session, &error))?;
+    if scan.is_blank() {
+        return Err(refusal(session, &LogError::NotFound(subject)));
+    }
+    frames.extend(scan.damage.iter().map(|place| damage_frame(session, place)));
+    Ok(frames)
 }
 
 /// Whether a session that is not open in this process is open in another.

@@ -46,4 +46,5 @@ pub use agent::{
     Opening, TurnContext, TurnOver, TurnReport, Updates,
 };
 pub use audit::{Action, Decision};
+pub use catalog::events_of;
 pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};

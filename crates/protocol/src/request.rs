@@ -338,6 +338,8 @@ pub enum ClosedBecause {
     TurnCancelled,
     /// The agent has ended its turn without waiting for the answer.
     TurnEnded,
+    /// The call that it is about is being stopped.
+    CallStopped,
     /// The time for the answer is over; the fall-back counts.
     TimedOut,
     /// The mode or a grant was changed, and decides it now.

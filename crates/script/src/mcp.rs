@@ -40,7 +40,7 @@ async fn called(stage: &mut Stage<'_>, call: &Call<'_>) -> Result<Ended, ToolErr
         };
         return tokio::select! {
             biased;
-            () = call.cancelled() => Err(ToolError::Lost {
+            () = call.stopped() => Err(ToolError::Lost {
                 reason: "the turn was cancelled while the server was at it".to_owned(),
             }),
             result = stage.servers.call(&server, tool, arguments) => result.map(ended),

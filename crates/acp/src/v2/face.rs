@@ -80,7 +80,7 @@ impl Face {
             ServerFrame::Receipt(receipt) => self.receipt(receipt),
             ServerFrame::Event(event) => self.event(event),
             ServerFrame::Request(request) => self.ask(request),
-            ServerFrame::RequestClosed { session, id } => self.withdraw(session, id),
+            ServerFrame::RequestClosed { session, id, .. } => self.withdraw(session, id),
             // They are about the connection.
             ServerFrame::Welcome(_) | ServerFrame::Error { .. } | ServerFrame::Bye {} => {}
         }

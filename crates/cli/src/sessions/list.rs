@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use sessiond_log::{Content, Store, Tombstone};
-use sessiond_protocol::{Recency, SessionList, Summary};
+use sessiond_protocol::{Archived, Recency, SessionList, Summary};
 
 use crate::args::List;
 use crate::conversation::one_line;
@@ -19,9 +19,6 @@ const TITLE_CHARS: usize = 48;
 
 /// Lists sessions, or what the lists leave out.
 pub(super) fn run(setup: &Setup, list: &List) -> Result<(), Failure> {
-    if list.archived {
-        return archived(setup, list);
-    }
     if list.removed {
         return removed(setup, list);
     }
@@ -29,6 +26,11 @@ pub(super) fn run(setup: &Setup, list: &List) -> Result<(), Failure> {
         cwd: list.cwd.as_deref().map(absolute).transpose()?,
         title: list.title.clone(),
         search: list.search.clone(),
+        archived: if list.archived {
+            Archived::Only
+        } else {
+            Archived::Exclude
+        },
         ..SessionList::default()
     };
     let summaries = block_on(async {
@@ -39,7 +41,15 @@ pub(super) fn run(setup: &Setup, list: &List) -> Result<(), Failure> {
         Ok(summaries?)
     })?;
     if list.format.json {
-        return print_json(&serde_json::json!({ "sessions": summaries }));
+        let what = if list.archived {
+            "archived"
+        } else {
+            "sessions"
+        };
+        return print_json(&serde_json::json!({ what: summaries }));
+    }
+    if list.archived {
+        return lines("no archived sessions", summaries.iter().map(line));
     }
     lines("no sessions", summaries.iter().map(line))?;
     occupied(setup)
@@ -53,18 +63,6 @@ fn occupied(setup: &Setup) -> Result<(), Failure> {
         say(&format!("{occupied}; {policy}"));
     }
     Ok(())
-}
-
-/// The archived sessions, in the order of their ids.
-fn archived(setup: &Setup, list: &List) -> Result<(), Failure> {
-    let archived = Store::open_real(setup.store())?.archived()?;
-    if list.format.json {
-        let row = |subject| serde_json::json!({ "session": subject });
-        let rows: Vec<_> = archived.iter().map(row).collect();
-        return print_json(&serde_json::json!({ "archived": rows }));
-    }
-    let line = |subject| format!("{subject}\n");
-    lines("no archived sessions", archived.iter().map(line))
 }
 
 /// The tombstones, oldest first.

@@ -97,6 +97,17 @@ fn the_list_says_what_the_store_occupies_and_shows_what_it_leaves_out() {
     };
     let archived = ids("--archived", "archived");
     assert_eq!(archived.len(), 1);
+    // A line of it says as much as one of the others.
+    let (title, cwd) = (&archived[0]["title"], &archived[0]["cwd"]);
+    assert_eq!(
+        (title, cwd),
+        (&"put away".into(), &home.work().to_str().into())
+    );
+    let line = home.run(&["sessions", "list", "--archived"]).well().stdout;
+    let time = archived[0]["updated_at"].as_str().unwrap();
+    for part in ["put away", home.work().to_str().unwrap(), &time[..19]] {
+        assert!(line.contains(part), "{line}");
+    }
     let archived = archived[0]["session"].as_str().unwrap();
     for content in ["kept", "deleted"] {
         let removed = ids("--removed", "removed");

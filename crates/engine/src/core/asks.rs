@@ -324,7 +324,8 @@ impl Stepping<'_> {
             if self.core.asks.get(&request).is_some_and(about)
                 && let Some(ask) = self.core.asks.remove(&request)
             {
-                self.settle(request, ask, Outcome::Cancelled);
+                let withdrawn = (Outcome::Cancelled, ClosedBecause::CallStopped);
+                self.settle(request, ask, withdrawn);
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use super::{OpenItem, Standing, WaitingTurn};
 use crate::{
-    ErrorCode, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, Outcome, SessionId,
-    ToolCall, ToolContent, ToolStatus, TurnEnded, TurnId, TurnOutcome, WireError,
+    ErrorCode, Event, EventFrame, Finish, ForkPoint, Item, ItemId, Marker, Outcome, SessionChanged,
+    SessionId, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnId, TurnOutcome, WireError,
+    limits,
 };
 
 impl Standing {
@@ -21,6 +22,14 @@ impl Standing {
         if let Some(ForkPoint { session, at }) = &self.unmarked_fork {
             let (parent, at) = (*session, *at);
             push(None, None, Event::Marker(Marker::Fork { parent, at }));
+            if let Some(title) = &self.title {
+                let change = SessionChanged {
+                    title: Some(title_of_fork(title)),
+                    titled_by: self.titled_by,
+                    ..SessionChanged::default()
+                };
+                push(None, None, Event::SessionChanged(change));
+            }
         }
         for request in &self.requests {
             let event = Event::RequestClosed {
@@ -130,4 +139,29 @@ fn outcome_unknown(mut call: ToolCall, output: &str) -> ToolCall {
     }
     call.content.push(ToolContent::text(why));
     call
+}
+
+/// The title of a fork: it has to be another one, also where the user chose it, because sessions are
+/// found by their titles (RESUME-2).
+fn title_of_fork(title: &str) -> String {
+    let (base, count) = match title.rsplit_once(" (fork") {
+        Some((base, ")")) => (base, 2),
+        Some((base, count)) => {
+            let digits = count
+                .strip_prefix(' ')
+                .and_then(|rest| rest.strip_suffix(')'));
+            match digits.and_then(|digits| digits.parse::<u32>().ok()) {
+                Some(count) => (base, count.saturating_add(1)),
+                None => (title, 1),
+            }
+        }
+        None => (title, 1),
+    };
+    let suffix = match count {
+        1 => " (fork)".to_owned(),
+        count => format!(" (fork {count})"),
+    };
+    let room = limits::TITLE_CHARS.saturating_sub(suffix.chars().count());
+    let base: String = base.chars().take(room).collect();
+    format!("{}{suffix}", base.trim_end())
 }

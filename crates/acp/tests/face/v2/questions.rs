@@ -169,6 +169,7 @@ async fn a_question_that_is_taken_back_is_cancelled_and_the_end_is_the_last_word
     stage.say(ServerFrame::RequestClosed {
         session: session(),
         id: id(1),
+        reason: Default::default(),
     });
     stage.end(turn(1), TurnOutcome::Cancelled);
     let cancelled = stage.told().await;

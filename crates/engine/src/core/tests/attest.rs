@@ -105,10 +105,11 @@ fn a_fork_whose_making_was_cut_off_attests_after_it_has_said_what_it_is() {
     let mut fork = parent.forked();
     arrive(&mut fork, Vec::new());
     fork.take(Input::Settle);
-    let markers: Vec<_> = fork.log().iter().rev().take(2).map(|f| &f.event).collect();
+    let newest: Vec<_> = fork.log().iter().rev().take(3).map(|f| &f.event).collect();
     assert!(matches!(
-        markers[..],
+        newest[..],
         [
+            Event::SessionChanged(_),
             Event::Marker(Marker::Attest { .. }),
             Event::Marker(Marker::Fork { .. })
         ]

@@ -3,17 +3,15 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Accepted, AgentInfo, AgentOption, ClosedBecause, Content, Event, EventFrame, Finish, ForkPoint,
-    Item, ItemId, Marker, ModePolicy, OnDisconnect, Op, Outcome, PersistenceState, RequestBody,
-    RequestFrame, RequestId, RequestKind, SessionId, SessionOpened, Settings, Standing, Stop,
-    ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
+    Accepted, ClosedBecause, Content, Event, EventFrame, Finish, Item, ItemId, ModePolicy,
+    OnDisconnect, Op, Outcome, PersistenceState, RequestBody, RequestFrame, RequestId, RequestKind,
+    SessionOpened, Settings, Standing, Stop, ToolCall, ToolStatus, TurnId, TurnOutcome, Verdict,
 };
-use uuid::Uuid;
 
 use super::fixture::{Counter, digests, header, info, session};
 use crate::{
     agent::{AgentError, Emit, TurnReport},
-    core::{Cause, ConnId, Core, Digests, Effect, Input, Moment, Step, Sync, Token, Urgent},
+    core::{Cause, ConnId, Core, Effect, Input, Moment, Step, Sync, Token, Urgent},
 };
 
 /// The controlling client.
@@ -22,6 +20,8 @@ pub(super) const CLIENT: ConnId = ConnId(1);
 pub(super) const EPOCH: u64 = 1;
 /// Another client.
 pub(super) const STRANGER: ConnId = ConnId(2);
+
+mod deaths;
 
 pub(super) struct Bench {
     core: Core,
@@ -102,69 +102,6 @@ impl Bench {
         let mut bench = Self::attached();
         bench.core.persistence = PersistenceState::Lean;
         bench
-    }
-
-    /// The process dies; another one reads the log and a client attaches.
-    pub(super) fn killed(self) -> Self {
-        let mut bench = Self::over(self.log, self.ids);
-        bench.core.incarnation = EPOCH + 1;
-        let answers = vec![RequestKind::Permission];
-        let on_disconnect = OnDisconnect::Cancel;
-        bench.take(Input::Attached {
-            conn: CLIENT,
-            answers,
-            on_disconnect,
-        });
-        bench
-    }
-
-    /// The process dies, and the agent of the next one has these options.
-    pub(super) fn offering(self, options: Vec<AgentOption>) -> Self {
-        let mut bench = self.killed();
-        let offers = AgentInfo { options, ..info() };
-        let standing = bench.core.standing.clone();
-        let fold = (PersistenceState::On, EPOCH + 1, standing);
-        let controller = bench.core.controller.take();
-        bench.core = Core::new(session(), "/w".into(), offers, fold);
-        bench.core.controller = controller;
-        bench
-    }
-
-    /// The same, where the log was written by another program.
-    pub(super) fn killed_and_rewritten(mut self, change: impl FnMut(&mut EventFrame)) -> Self {
-        self.log.iter_mut().for_each(change);
-        self.killed()
-    }
-
-    /// Makes and compares digests with other keys from now on.
-    pub(super) fn learn(&mut self, digests: Digests) {
-        self.core.learn(digests);
-    }
-
-    /// The same, of which only the newest checkpoint and what follows is read.
-    pub(super) fn killed_since_checkpoint(self) -> Self {
-        let is_checkpoint =
-            |frame: &EventFrame| matches!(&frame.event, Event::Marker(Marker::Checkpoint { .. }));
-        let from = self.log.iter().rposition(is_checkpoint).unwrap();
-        let mut standing = Standing::default();
-        let read = self.log.iter().skip(from);
-        read.for_each(|frame| standing.apply(frame));
-        Self::standing(standing, self.log, self.ids)
-    }
-
-    /// The id of [`Bench::forked`].
-    pub(super) const FORK: SessionId = SessionId::new(Uuid::from_u128(0xf04c));
-
-    /// A fork that has recorded nothing of its own.
-    pub(super) fn forked(self) -> Self {
-        let (mut log, mut standing) = (self.log, Standing::default());
-        log.iter_mut().for_each(|frame| frame.session = Self::FORK);
-        log.iter().for_each(|frame| standing.apply(frame));
-        standing.comes_from(ForkPoint {
-            session: session(),
-            at: standing.cursor,
-        });
-        Self::standing(standing, log, self.ids)
     }
 
     pub(super) fn header(&self) -> &SessionOpened {

@@ -4,7 +4,7 @@ use sessiond_protocol::{IfBusy, Outcome, PermissionKind, Start, Stop, TurnOutcom
 
 use super::{
     bench::{Bench, CLIENT},
-    ops::{configure, permission, start},
+    ops::{configure, permission, rename, start},
 };
 use crate::core::Input;
 
@@ -15,12 +15,14 @@ fn a_fork_says_so_first_and_then_what_becomes_of_what_was_open() {
     parent.submit("s1", start("go", IfBusy::Reject));
     parent.start_call("run");
     let mut fork = parent.forked();
-    assert_eq!(fork.snapshot(), ["marker", "item.ended", "turn.ended"]);
+    let first = ["marker", "session.changed", "item.ended", "turn.ended"];
+    assert_eq!(fork.snapshot(), first);
     assert_eq!(
         fork.take(Input::Settle),
         [
-            "append synced: marker item.ended turn.ended",
+            "append synced: marker session.changed item.ended turn.ended",
             "event marker",
+            "event session.changed",
             "event item.ended",
             "event turn.ended",
         ]
@@ -51,5 +53,33 @@ fn neither_grants_nor_the_mode_carry_over_whether_the_fork_is_recorded_or_not() 
             fork = fork.killed();
         }
         assert_eq!((fork.grants(), fork.mode()), (0, Some("ask")));
+    }
+}
+
+/// RESUME-2: sessions are found by their titles, so a fork has one of its own, whoever chose its
+/// parent's; nobody has to tell branches of branches apart by their parents.
+#[test]
+fn a_fork_is_called_after_its_parent_with_fork_behind_it_also_where_the_user_named_that() {
+    let long = "x".repeat(80);
+    let cut = format!("{} (fork)", "x".repeat(73));
+    let table = [
+        ("mine", "mine (fork)"),
+        ("mine (fork)", "mine (fork 2)"),
+        ("mine (fork 9)", "mine (fork 10)"),
+        ("mine (forked)", "mine (forked) (fork)"),
+        (long.as_str(), cut.as_str()),
+    ];
+    for (title, expected) in table {
+        let mut parent = Bench::attached();
+        parent.submit("s1", start("go", IfBusy::Reject));
+        parent.done(Stop::EndTurn);
+        parent.submit("s2", rename(title));
+        let mut fork = parent.forked();
+        fork.take(Input::Settle);
+        assert_eq!(fork.title(), Some(expected));
+        // It stays the user's: no prompt gives it another one.
+        let mut fork = fork.killed();
+        fork.submit("s3", start("other", IfBusy::Reject));
+        assert_eq!(fork.title(), Some(expected));
     }
 }
