@@ -3,6 +3,7 @@
 
 mod clients;
 mod failure;
+mod ids;
 mod lag;
 mod noting;
 mod perform;
@@ -19,26 +20,24 @@ use std::{
 use sessiond_index::Index;
 use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
 use sessiond_protocol::{
-    AgentInfo, AttachMode, Content, DriftClass, ErrorCode, Event, FoundBy, ItemId, Loaded, Marker,
+    AgentInfo, AttachMode, Content, DriftClass, ErrorCode, Event, FoundBy, Loaded, Marker,
     OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay, RequestId, RequestKind,
-    SessionId, Setup, SubmissionId, Surroundings, TurnId, Verdict, WireError,
+    SessionId, Setup, SubmissionId, Surroundings, Verdict, WireError,
 };
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
 };
-use uuid::Uuid;
 
 use crate::{
     agent::{AgentError, AgentFactory, Announced, FromAgent, Mailbox},
-    core::{
-        Cause, ConnId, Core, Effect, Input, Mint, Moment, REAP_LIMIT, Step, Sync, Token, Urgent,
-    },
+    core::{Cause, ConnId, Core, Effect, Input, Moment, REAP_LIMIT, Step, Sync, Token, Urgent},
     feed::Feed,
     outlet::Outlet,
     record::{log_error, to_record},
     recovered::Recovered,
 };
+pub(crate) use ids::Ids;
 use lag::Lag;
 use noting::Noting;
 use running::{Dropped, Running};
@@ -158,23 +157,6 @@ pub(crate) struct Actor {
     /// Whether the core has nothing left to do, unless somebody comes.
     let_go: bool,
     stopping: bool,
-}
-
-/// Fresh ids: UUIDv7, so that they sort by time.
-pub(crate) struct Ids;
-
-impl Mint for Ids {
-    fn turn(&mut self) -> TurnId {
-        TurnId::new(Uuid::now_v7())
-    }
-
-    fn item(&mut self) -> ItemId {
-        ItemId::new(Uuid::now_v7())
-    }
-
-    fn request(&mut self) -> RequestId {
-        RequestId::new(Uuid::now_v7())
-    }
 }
 
 impl Actor {

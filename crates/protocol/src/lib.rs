@@ -37,6 +37,7 @@ mod ids;
 mod item;
 mod key;
 pub mod limits;
+mod marker;
 mod op;
 mod request;
 pub mod schema;
@@ -53,7 +54,7 @@ pub use cost::{Cost, Currency, NoCurrency};
 pub use course::{Course, InForce, NoBookmark, Stretch};
 pub use error::{ErrorCode, ForeignError, Gap, Holder, WireError};
 pub use event::{
-    Event, EventFrame, Marker, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
+    Event, EventFrame, Persistence, Place, SessionChanged, Severity, Stop, Stream, Titler,
     TurnConfig, TurnEnded, TurnOutcome, Usage,
 };
 pub use frame::{
@@ -69,6 +70,7 @@ pub use item::{
 };
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
+pub use marker::Marker;
 pub use op::{
     Accepted, Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued,
     Replay, SessionList, SessionNew, SessionResume, SessionStatus, TurnStage,

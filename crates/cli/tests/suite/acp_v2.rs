@@ -31,7 +31,7 @@ fn prompt(server: &mut Server, session: &str, text: &str) -> u64 {
 fn turn(server: &mut Server, session: &str, text: &str) -> Vec<Value> {
     let begin = server.frames.len();
     prompt(server, session, text);
-    server.until("the turn's end", |frame| is_idle(frame));
+    server.until("the turn's end", is_idle);
     updates(&server.frames[begin..])
 }
 
@@ -174,7 +174,7 @@ fn a_prompt_that_is_sent_again_under_its_key_is_not_run_again() {
     };
     let once = "/run echo once >> ledger";
     let message = first.call("session/prompt", keyed(once));
-    first.until("the turn's end", |frame| is_idle(frame));
+    first.until("the turn's end", is_idle);
     assert_eq!(first.call("session/prompt", keyed(once)), message);
     first.kill();
     let mut second = start(&home);
@@ -202,7 +202,7 @@ fn one_command_is_stopped_by_its_terminal_and_the_turn_goes_on() {
         json!({"sessionId": session, "terminalId": id}),
     );
     if !server.frames.iter().any(is_idle) {
-        server.until("the turn's end", |frame| is_idle(frame));
+        server.until("the turn's end", is_idle);
     }
     let told = updates(&server.frames[begin..]);
     assert_eq!(Known::of(&told).calls[0].1, "cancelled");
