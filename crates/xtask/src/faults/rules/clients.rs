@@ -95,7 +95,7 @@ pub(super) const MUTATIONS: [Mutation; 27] = [
         "old-question-stays-open",
         [
             ASKS,
-            "        self.close_ask(request, &ask, Outcome::Cancelled);\n        if let",
+            "        self.close_ask(request, &ask, closed);\n        if let",
             "        if let",
         ],
     ),
