@@ -9,9 +9,13 @@ use sessiond_protocol::{
 
 use super::show::{Show, message};
 use super::update::Update;
-use crate::client::{CHUNK_BYTES, Client, Voice};
+use crate::client::{Client, Voice};
 use crate::replay::{INTERRUPTED, NOT_RUN, damage_sentence};
 use crate::update::{Block, Remark};
+
+/// How much of the newest output of a call that runs is shown when its session is resumed, in bytes:
+/// as much as anybody scrolls back.
+const OUTPUT_BYTES: usize = 1 << 20;
 
 /// Turns durable events into updates. A message is shown when it ends, since nothing else is shown
 /// while one streams; calls are shown when they begin.
@@ -20,7 +24,7 @@ pub(super) struct Replay {
     show: Show,
     /// Messages that have not ended.
     texts: HashMap<ItemId, (ItemKind, String)>,
-    /// Output that is not shown yet, and where in all of it that begins.
+    /// The newest output of the calls that are open, and where in all of it that ends.
     outputs: HashMap<ItemId, (u64, String)>,
     /// The turn that began last.
     begun: Option<TurnId>,
@@ -66,7 +70,7 @@ impl Replay {
                 Event::ItemPartial { offset, text, .. } | Event::ItemDelta { offset, text, .. },
                 Some(id),
             ) => {
-                self.print(client, (session, id), (offset, &text));
+                self.print(id, (offset, &text));
             }
             (
                 Event::ItemEnded {
@@ -77,8 +81,10 @@ impl Replay {
                 self.prompted(client, (session, id), (frame.turn, content));
             }
             (event, Some(id)) => {
-                self.texts.remove(&id);
-                self.flush(client, (session, id));
+                if let Event::ItemEnded { .. } = event {
+                    self.texts.remove(&id);
+                    self.outputs.remove(&id);
+                }
                 self.show.apply(client, about(session, id, event));
             }
             (Event::SessionChanged(change), _) => {
@@ -95,8 +101,9 @@ impl Replay {
 
     /// Shows what is left. What is open goes on live.
     pub(super) fn finish(mut self, client: &Client, session: SessionId) -> Show {
-        for id in self.outputs.keys().copied().collect::<Vec<_>>() {
-            self.flush(client, (session, id));
+        for (id, (end, text)) in std::mem::take(&mut self.outputs) {
+            let begin = end.saturating_sub(text.len() as u64);
+            self.show.output(client, (session, id), (begin, &text));
         }
         for (id, (kind, text)) in std::mem::take(&mut self.texts) {
             let item = match kind {
@@ -150,24 +157,17 @@ impl Replay {
         }
     }
 
-    /// Gathers output: it was stored in small pieces.
-    fn print(&mut self, client: &Client, at: (SessionId, ItemId), (offset, text): (u64, &str)) {
-        let (begin, known) = self.outputs.entry(at.1).or_insert((offset, String::new()));
-        let end = begin.saturating_add(known.len() as u64);
-        if end < offset {
-            // A piece is missing; what was gathered is shown by itself.
-            self.flush(client, at);
-            return self.print(client, at, (offset, text));
-        }
-        more(known, (offset - (*begin).min(offset), text));
-        if known.len() >= CHUNK_BYTES {
-            self.flush(client, at);
-        }
-    }
-
-    fn flush(&mut self, client: &Client, at: (SessionId, ItemId)) {
-        if let Some((offset, text)) = self.outputs.remove(&at.1) {
-            self.show.output(client, at, (offset, &text));
+    /// Gathers output: of a call that has ended its result is shown, of one that runs this.
+    fn print(&mut self, id: ItemId, (offset, text): (u64, &str)) {
+        let (end, known) = self.outputs.entry(id).or_default();
+        let overlap = usize::try_from(end.saturating_sub(offset)).ok();
+        let fresh = overlap.and_then(|overlap| text.get(overlap..));
+        known.push_str(fresh.unwrap_or_default());
+        *end = (*end).max(offset.saturating_add(text.len() as u64));
+        // Twice the bound is kept, so that cutting costs little for each byte.
+        if known.len() > 2 * OUTPUT_BYTES {
+            let from = known.len() - OUTPUT_BYTES;
+            known.drain(..known.ceil_char_boundary(from));
         }
     }
 }

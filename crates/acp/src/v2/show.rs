@@ -166,7 +166,11 @@ impl Show {
         };
         let mut patch = CallPatch::between(id, &open.call, &call);
         if open.call.content != call.content {
-            patch.content = Some(content(id, &call, open.terminal.as_ref()));
+            let terminal = open
+                .terminal
+                .as_ref()
+                .map(|_| Shown::Terminal { terminal_id: id });
+            patch.content = Some(shown(&call.content).into_iter().chain(terminal).collect());
         }
         if !patch.is_empty() {
             client.update(session, &Update::ToolCallUpdate(patch));
@@ -200,26 +204,14 @@ impl Show {
             Terminal::close(client, at, &open.call, call);
         }
         let mut patch = CallPatch::between(id, &open.call, call);
-        if open.call.content != call.content {
-            patch.content = Some(content(id, call, open.terminal.as_ref()));
+        // The result stands where the terminal was.
+        if open.terminal.is_some() || open.call.content != call.content {
+            patch.content = Some(shown(&call.content));
         }
         if !patch.is_empty() {
             client.update(session, &Update::ToolCallUpdate(patch));
         }
     }
-}
-
-/// What a call shows: its terminal last, and nothing twice.
-fn content<'a>(id: ItemId, call: &'a ToolCall, terminal: Option<&Terminal>) -> Vec<Shown<'a>> {
-    let Some(terminal) = terminal else {
-        return shown(&call.content);
-    };
-    let rest = call.content.iter().filter(|content| !terminal.has(content));
-    let mut shown: Vec<_> = rest
-        .flat_map(|content| shown(std::slice::from_ref(content)))
-        .collect();
-    shown.push(Shown::Terminal { terminal_id: id });
-    shown
 }
 
 /// A message of the session.

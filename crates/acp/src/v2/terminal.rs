@@ -1,21 +1,17 @@
-//! Terminals that the agent owns: the output of a call that runs, as bytes.
+//! Terminals that the agent owns: the output of a call while it runs, as bytes.
+//!
+//! What is recorded of a call that has ended is its result, which holds the output as the agent had
+//! it; that then stands in the terminal's place, live as in a replay.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::Value;
-use sessiond_protocol::{ItemId, SessionId, ToolCall, ToolContent};
+use sessiond_protocol::{ItemId, SessionId, ToolCall};
 
 use super::patch::{Capabilities, capabilities};
 use super::update::Update;
 use crate::client::{CHUNK_BYTES, Client};
-
-/// How much of the newest output is kept, to find it again in what the call shows at its end: enough
-/// that no other text has it by chance.
-const MARK_BYTES: usize = 1024;
-
-/// What an agent may add to the output where it says how a command ended, in bytes.
-const REMARK_BYTES: u64 = 64;
 
 /// What becomes of a terminal; absent members stay as they are.
 #[derive(Debug, Serialize)]
@@ -47,8 +43,6 @@ struct ExitStatus<'a> {
 pub(super) struct Terminal {
     /// How many bytes of the output the client has (WIRE-9).
     seen: u64,
-    /// The newest of them.
-    mark: String,
 }
 
 impl Terminal {
@@ -100,22 +94,7 @@ impl Terminal {
                 },
             );
         }
-        if !fresh.is_empty() {
-            self.seen = offset.saturating_add(text.len() as u64);
-            self.mark.push_str(fresh);
-            let from = self.mark.len().saturating_sub(MARK_BYTES);
-            self.mark.drain(..self.mark.ceil_char_boundary(from));
-        }
-    }
-
-    /// Whether something that the call shows is what the terminal shows already.
-    pub(super) fn has(&self, content: &ToolContent) -> bool {
-        let ToolContent::Content { content } = content else {
-            return false;
-        };
-        let text = content.as_text().unwrap_or_default();
-        let is_short = text.len() as u64 <= self.seen.saturating_add(REMARK_BYTES);
-        is_short && !self.mark.is_empty() && text.contains(&self.mark)
+        self.seen = self.seen.max(offset.saturating_add(text.len() as u64));
     }
 
     /// Says that the command has ended.

@@ -140,7 +140,7 @@ impl Stage {
         let start = self.submitted().await;
         self.accept(&start, Accepted::Turn { turn });
         // acp.md 5.3: the commands are told again, once.
-        if !std::mem::replace(&mut self.was_prompted, true) {
+        if !std::mem::replace(&mut self.was_prompted, true) && self.version == 1 {
             assert_eq!(self.update().await, commands_shown());
         }
     }

@@ -52,7 +52,6 @@ fn updates(frames: &[Value]) -> Vec<Value> {
 struct Known {
     texts: Vec<(String, String)>,
     calls: Vec<(String, String)>,
-    output: String,
 }
 
 impl Known {
@@ -71,8 +70,6 @@ impl Known {
                     &update["toolCallId"],
                     update["status"].as_str().unwrap(),
                 );
-            } else if kind == "terminal_output_chunk" {
-                known.output.push_str(update["data"].as_str().unwrap());
             }
         }
         known

@@ -68,11 +68,14 @@ impl Picture {
         self.entities.entry(key).or_insert_with(|| json!({}))
     }
 
-    /// Leaves out what only a replay says.
+    /// Leaves out what is only told live, or only later.
     pub(super) fn forget_marks(&mut self) {
         let is_mark = |id: &str| id.contains("-interrupted") || id.contains("-not_run");
         self.order.retain(|(_, id)| !is_mark(id));
         self.entities.retain(|(_, id), _| !is_mark(id));
+        // Terminals are there while their calls run.
+        self.order.retain(|(kind, _)| kind != "terminal");
+        self.entities.retain(|(kind, _), _| kind != "terminal");
         // What is told once, at the end, comes in another place.
         self.order.retain(|(kind, _)| kind != "usage");
     }

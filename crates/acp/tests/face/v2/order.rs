@@ -308,13 +308,33 @@ async fn a_session_that_runs_is_replayed_up_to_now_and_goes_on() {
     let mut stage = initialized(json!({})).await;
     let resume = resuming(&mut stage, 1, json!({"type": "start"})).await;
     stage.begin(turn(1));
+    let call = sessiond_protocol::ToolCall {
+        title: "Run it".into(),
+        ..sessiond_protocol::ToolCall::default()
+    };
+    stage.happen(Some(item(2)), super::starts(Item::ToolCall(Box::new(call))));
+    let printed = |offset, text: &str| Event::ItemPartial {
+        kind: sessiond_protocol::ItemKind::ToolCall,
+        offset,
+        text: text.into(),
+    };
+    stage.happen(Some(item(2)), printed(0, "o"));
+    stage.happen(Some(item(2)), printed(1, "ut"));
     stage.passing(Some(item(1)), message());
     stage.passing(Some(item(1)), delta("so far"));
     let mut view = view();
     view.turn = Some(turn(1));
-    view.cursor = Cursor(3);
+    view.cursor = Cursor(5);
     stage.accept(&resume, Accepted::Session(Box::new(view)));
     assert_eq!(stage.update().await["sessionUpdate"], "user_message_chunk");
+    assert_eq!(stage.update().await["sessionUpdate"], "tool_call_update");
+    // What a call that runs has printed is its terminal.
+    assert_eq!(stage.update().await["sessionUpdate"], "terminal_update");
+    assert_eq!(
+        stage.update().await["sessionUpdate"],
+        "tool_call_content_chunk"
+    );
+    assert_eq!(stage.update().await["data"], "b3V0");
     let chunk = text_of(item(1), "agent_message_chunk", "so far");
     assert_eq!(stage.update().await, chunk);
     assert_eq!(stage.update().await["sessionUpdate"], "replay_complete");

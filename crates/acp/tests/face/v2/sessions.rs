@@ -386,7 +386,7 @@ async fn a_title_is_answered_as_it_is_stored() {
     assert_eq!(
         rename.op,
         Op::SessionRename {
-            title: "  A title\nand more".into()
+            title: "A title".into()
         }
     );
     let change = SessionChanged {

@@ -119,22 +119,24 @@ async fn output_of_a_call_is_a_terminal_of_ours() {
             "data": data});
         assert_eq!(stage.update().await, chunk);
     }
-    // What the terminal shows is not shown again; anything else is.
+    // While it runs the terminal stands after what else it shows, then the result in its place.
+    call.content = vec![ToolContent::text("a remark")];
+    stage.happen(Some(item(1)), changed(&call));
+    let text = |text: &str| json!({"type": "content", "content": {"type": "text", "text": text}});
+    let terminal = json!({"type": "terminal", "terminalId": item(1)});
+    assert_eq!(
+        stage.update().await["content"],
+        json!([text("a remark"), terminal])
+    );
     call.status = ToolStatus::Failed;
-    call.content = vec![
-        ToolContent::text("one\ntwo\nexit code 3"),
-        ToolContent::text("and a remark"),
-    ];
+    call.content = vec![ToolContent::text("one\ntwo\nexit code 3")];
     call.output = json!({"exit_code": 3});
     stage.happen(Some(item(1)), ended(&call));
     let closed = json!({"sessionUpdate": "terminal_update", "terminalId": item(1),
         "exitStatus": {"exitCode": 3}});
     assert_eq!(stage.update().await, closed);
     let patch = stage.update().await;
-    let content = json!([
-        {"type": "content", "content": {"type": "text", "text": "and a remark"}},
-        {"type": "terminal", "terminalId": item(1)},
-    ]);
+    let content = json!([text("one\ntwo\nexit code 3")]);
     assert_eq!(
         (&patch["content"], &patch["status"]),
         (&content, &json!("failed"))
