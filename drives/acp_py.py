@@ -48,6 +48,7 @@ class Drive:
         self.checks = Checks()
         self.cwd = os.getcwd()
         self.session = ""
+        self.fork = ""
         self.live: list[Update] = []
 
     async def turn(self, link: Link, text: str) -> Exchange:
@@ -65,6 +66,7 @@ class Drive:
             await self.modes(link)
             await self.cancel(link)
             await self.listing(link)
+            await self.forked(link)
         self.checks.that("closing stdin ends the process", link.process.returncode == 0,
                          link.process.returncode)
         async with connect() as link:
@@ -72,6 +74,7 @@ class Drive:
             await self.loaded(link)
             await self.client_files(link)
             await self.client_terminal(link)
+            await self.resumed(link)
         async with connect() as link:
             await initialize(link)
             await link.load(self.session, self.cwd)
@@ -167,6 +170,29 @@ class Drive:
         mine = [s for s in listed.sessions if s.session_id == self.session]
         self.checks.that("session/list has the session with its folder and a title",
                          len(mine) == 1 and mine[0].title and mine[0].cwd == self.cwd, listed)
+
+    async def forked(self, link: Link) -> None:
+        """A fork goes its own way."""
+        forked = await within(link.agent.fork_session(
+            cwd=self.cwd, session_id=self.session, mcp_servers=[]))
+        self.fork = forked.session_id
+        inside = await link.turn(self.fork, "in the fork")
+        self.checks.that("a fork is another session, and answers", self.fork != self.session
+                         and "in the fork" in fold(inside.updates).text(), inside)
+        listed = await within(link.agent.list_sessions(cwd=self.cwd))
+        self.checks.that("session/list has both", {self.session, self.fork}
+                         <= {session.session_id for session in listed.sessions}, listed)
+
+    async def resumed(self, link: Link) -> None:
+        """A resume in a new process replays nothing, and goes on where the session was."""
+        back = await link.exchange(link.agent.resume_session(
+            cwd=self.cwd, session_id=self.fork, mcp_servers=[]))
+        shown = fold(back.updates)
+        self.checks.that("session/resume replays nothing",
+                         not shown.messages and not shown.tools, back.frames)
+        after = await link.turn(self.fork, "after the resume")
+        self.checks.that("the resumed session answers",
+                         "after the resume" in fold(after.updates).text(), after)
 
     async def loaded(self, link: Link) -> None:
         replay = await link.load(self.session, self.cwd)

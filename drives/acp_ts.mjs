@@ -115,6 +115,27 @@ async function listing(link) {
     mine.length === 1 && mine[0].title && mine[0].cwd === cwd, result);
 }
 
+/** A fork goes its own way: its id. */
+async function forked(link) {
+  const { result } = await link.exchange("session/fork", { sessionId, cwd, mcpServers: [] });
+  const inside = await link.prompt(result.sessionId, "in the fork");
+  that("a fork is another session, and answers",
+    result.sessionId !== sessionId && said(inside.updates).includes("in the fork"), inside);
+  const all = (await link.exchange(agent.session.list, { cwd })).result.sessions;
+  that("session/list has both",
+    [sessionId, result.sessionId].every((id) => all.some((s) => s.sessionId === id)), all);
+  return result.sessionId;
+}
+
+/** A resume in a new process replays nothing, and goes on where the session was. */
+async function resumed(link, id) {
+  const back = await link.exchange(agent.session.resume, { sessionId: id, cwd, mcpServers: [] });
+  const { messages, tools } = fold(back.updates);
+  that("session/resume replays nothing", messages.length === 0 && tools.size === 0, back.frames);
+  const after = await link.prompt(id, "after the resume");
+  that("the resumed session answers", said(after.updates).includes("after the resume"), after);
+}
+
 /** What was acknowledged is replayed, under the ids it had. */
 async function loaded(link) {
   const replay = await link.load(sessionId, cwd);
@@ -203,12 +224,14 @@ async function recovered() {
 async function scenario() {
   let link = connect();
   for (const step of [firstContact, permissions, modes, cancel, listing]) await step(link);
+  const fork = await forked(link);
   const code = await link.close();
   that("closing stdin ends the process", code === 0, code);
 
   link = connect();
   await link.initialize(CAPABILITIES);
   for (const step of [loaded, clientSide]) await step(link);
+  await resumed(link, fork);
   await link.close();
 
   link = connect();
