@@ -10,9 +10,10 @@ import { updatesIn } from "./ledger.mjs";
 export class Link extends EventEmitter {
   frames = [];
 
-  constructor() {
+  constructor(...options) {
     super();
-    this.child = spawn(process.env.SESSIOND_BIN, ["acp"], { stdio: ["pipe", "pipe", "inherit"] });
+    const command = ["acp", ...options];
+    this.child = spawn(process.env.SESSIOND_BIN, command, { stdio: ["pipe", "pipe", "inherit"] });
     this.gone = once(this.child, "exit");
     // A killed server breaks the pipe under the SDK's writer; the SDK reports it as closed.
     this.child.stdin.on("error", () => {});

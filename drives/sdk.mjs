@@ -13,3 +13,6 @@ export const nodeModules = join(peers, "node", "node_modules");
 
 /** The stable v1 entry point of @agentclientprotocol/sdk. */
 export const acp = await import(pathToFileURL(find("@agentclientprotocol/sdk")));
+
+/** The experimental v2 entry point of the same package. */
+export const acp2 = await import(pathToFileURL(find("@agentclientprotocol/sdk/experimental/v2")));

@@ -90,6 +90,7 @@ const PEERS: [Peer; 4] = [
             "acp_rs/src/checks.rs",
             "acp_rs/src/ledger.rs",
             "acp_rs/src/v1.rs",
+            "acp_rs/src/v2.rs",
             "acp_rs/src/wire.rs",
         ],
         tool: None,

@@ -49,11 +49,18 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 9] = [
+const PROGRAMS: [Program; 11] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
+    Program::new(
+        Kind::Drive,
+        "acp_ts_v2",
+        Runner::Node,
+        "drives/acp_ts_v2.mjs",
+    ),
     Program::new(Kind::Drive, "acp_rs_v1", Runner::RustSdk, "v1"),
+    Program::new(Kind::Drive, "acp_rs_v2", Runner::RustSdk, "v2"),
     Program::new(
         Kind::Example,
         "attach_after_kill",

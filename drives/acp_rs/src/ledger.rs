@@ -68,3 +68,14 @@ pub(crate) fn outcomes(frames: &[Value]) -> BTreeMap<String, String> {
     }
     outcomes
 }
+
+/// The states a v2 session went through, with the reason it stopped.
+pub(crate) fn states(frames: &[Value]) -> Vec<(String, String)> {
+    updates(frames)
+        .filter(|update| update["sessionUpdate"] == "state_update")
+        .map(|update| {
+            let text = |member: &str| update[member].as_str().unwrap_or_default().to_owned();
+            (text("state"), text("stopReason"))
+        })
+        .collect()
+}

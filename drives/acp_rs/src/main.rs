@@ -1,4 +1,4 @@
-//! Drives `sessiond acp` by the Rust SDK, unmodified: `acp-rs v1`.
+//! Drives `sessiond acp` by the Rust SDK, unmodified: `acp-rs v1` or `acp-rs v2`.
 //!
 //! Environment: SESSIOND_BIN, SESSIOND_HOME; the working directory must be empty. A line a check,
 //! then `N passed, N failed`.
@@ -6,6 +6,7 @@
 mod checks;
 mod ledger;
 mod v1;
+mod v2;
 mod wire;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ async fn main() -> ExitCode {
     let story = async {
         match version.as_str() {
             "v1" => v1::story(&mut checks).await,
+            "v2" => v2::story(&mut checks).await,
             other => Err(agent_client_protocol::Error::invalid_params().data(other)),
         }
     };

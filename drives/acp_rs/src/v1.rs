@@ -1,15 +1,15 @@
-//! The story in v1: meet, ask, refuse, cancel, list; come back by load.
+//! The story in v1: meet, ask, refuse, cancel, list, fork; come back by load and by resume.
 
 use std::path::PathBuf;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ContentBlock, Implementation, InitializeRequest, InitializeResponse,
-    ListSessionsRequest, LoadSessionRequest, NewSessionRequest, PermissionOptionKind,
-    PromptRequest, PromptResponse, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome, SessionId, SessionNotification,
-    StopReason, TextContent,
+    CancelNotification, ContentBlock, ForkSessionRequest, Implementation, InitializeRequest,
+    InitializeResponse, ListSessionsRequest, LoadSessionRequest, NewSessionRequest,
+    PermissionOptionKind, PromptRequest, PromptResponse, RequestPermissionOutcome,
+    RequestPermissionRequest, RequestPermissionResponse, ResumeSessionRequest,
+    SelectedPermissionOutcome, SessionId, SessionNotification, StopReason, TextContent,
 };
 use agent_client_protocol::{Agent, Client, Error, on_receive_notification, on_receive_request};
 use serde_json::Value;
@@ -28,7 +28,7 @@ struct Link {
 async fn connect<R>(
     with: impl AsyncFnOnce(Link, InitializeResponse) -> Result<R, Error>,
 ) -> Result<(R, Option<i32>), Error> {
-    let (wire, transport, child) = Wire::start().map_err(Error::into_internal_error)?;
+    let (wire, transport, child) = Wire::start("v1").map_err(Error::into_internal_error)?;
     let asked = wire.clone();
     let result = Client
         .v1()
@@ -92,7 +92,7 @@ pub(crate) async fn story(checks: &mut Checks) -> Result<(), Error> {
     })
     .await?;
     checks.that("closing stdin ends the process", code == Some(0), code);
-    let Told { id, live } = told;
+    let Told { id, fork, live } = told;
 
     connect(async |link, _| {
         let request = LoadSessionRequest::new(id.clone(), cwd.clone());
@@ -105,12 +105,26 @@ pub(crate) async fn story(checks: &mut Checks) -> Result<(), Error> {
         Ok(())
     })
     .await?;
+
+    connect(async |link, _| {
+        let request = ResumeSessionRequest::new(fork.clone(), cwd.clone());
+        let resumed = link.agent.send_request(request).block_task();
+        let before = link.wire.exchange(resumed).await?.frames;
+        let silent = said(&before).is_empty() && outcomes(&before).is_empty();
+        checks.that("session/resume replays nothing", silent, &before);
+        let after = link.prompt(&fork, "after the resume").await?;
+        let answered = said(&after.frames).contains("after the resume");
+        checks.that("the resumed session goes on", answered, &after);
+        Ok(())
+    })
+    .await?;
     Ok(())
 }
 
 /// What the first process leaves to the next.
 struct Told {
     id: SessionId,
+    fork: SessionId,
     live: Vec<Value>,
 }
 
@@ -174,6 +188,17 @@ async fn first(checks: &mut Checks, link: &Link, cwd: &PathBuf) -> Result<Told, 
     );
     live.extend(cancelled.frames);
 
+    let request = ForkSessionRequest::new(id.clone(), cwd.clone());
+    let fork = link
+        .agent
+        .send_request(request)
+        .block_task()
+        .await?
+        .session_id;
+    let inside = link.prompt(&fork, "in the fork").await?;
+    let answered = said(&inside.frames).contains("in the fork");
+    checks.that("a fork answers", fork != id && answered, &inside);
+
     let request = ListSessionsRequest::new().cwd(cwd.clone());
     let listed = link
         .agent
@@ -182,8 +207,8 @@ async fn first(checks: &mut Checks, link: &Link, cwd: &PathBuf) -> Result<Told, 
         .await?
         .sessions;
     let has = |id: &SessionId| listed.iter().any(|info| info.session_id == *id);
-    checks.that("session/list has it", has(&id), &listed);
-    Ok(Told { id, live })
+    checks.that("session/list has both", has(&id) && has(&fork), &listed);
+    Ok(Told { id, fork, live })
 }
 
 fn replayed(checks: &mut Checks, live: &[Value], replay: &[Value]) {
@@ -200,6 +225,8 @@ fn replayed(checks: &mut Checks, live: &[Value], replay: &[Value]) {
         was == now,
         (&was, &now),
     );
+    let foreign = said(replay).contains("in the fork");
+    checks.that("and nothing of its fork", !foreign, replay);
 }
 
 fn lines(cwd: &std::path::Path, name: &str) -> usize {

@@ -32,11 +32,13 @@ pub(crate) struct Exchange<R> {
 }
 
 impl Wire {
-    /// Starts `sessiond acp`: its frames, the transport for the SDK, the process.
-    pub(crate) fn start() -> io::Result<(Self, impl ConnectTo<Client> + 'static, Child)> {
+    /// Starts `sessiond acp` for a version: its frames, the transport for the SDK, the process.
+    pub(crate) fn start(
+        version: &str,
+    ) -> io::Result<(Self, impl ConnectTo<Client> + 'static, Child)> {
         let program = std::env::var_os("SESSIOND_BIN").unwrap_or_default();
         let mut child = Command::new(program)
-            .arg("acp")
+            .args(["acp", "--acp", version])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
