@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::reading::reads_as;
 
 /// How long anything may take that should happen at once. Liveness only.
-const DEADLINE: Duration = Duration::from_secs(10);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) const S: &str = "00000000-0000-7000-8000-000000000001";
 pub(crate) const OTHER: &str = "00000000-0000-7000-8000-000000000002";
@@ -189,13 +189,6 @@ impl Stage {
         frame
     }
 
-    /// The next frame that the client gets, as it is.
-    pub(crate) async fn heard(&mut self) -> Value {
-        let frame = timeout(DEADLINE, self.out.recv()).await;
-        let frame = frame.expect("a frame in time").unwrap();
-        serde_json::from_str(&frame.text()).unwrap()
-    }
-
     /// The update in the next frame, which must be one.
     pub(crate) async fn update(&mut self) -> Value {
         let mut frame = self.told().await;
@@ -292,15 +285,6 @@ impl Stage {
     /// Something ephemeral happens in the first turn.
     pub(crate) fn passing(&self, item: Option<ItemId>, event: Event) {
         self.say(ServerFrame::Event(EventFrame {
-            item,
-            ..frame(event)
-        }));
-    }
-
-    /// Something ephemeral happens.
-    pub(crate) fn pass_in(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
-        self.say(ServerFrame::Event(EventFrame {
-            turn,
             item,
             ..frame(event)
         }));

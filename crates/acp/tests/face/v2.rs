@@ -3,6 +3,7 @@
 pub(crate) mod schema;
 
 mod cancel;
+mod config;
 mod fold;
 mod negotiation;
 mod order;
@@ -13,9 +14,13 @@ mod updates;
 
 use serde_json::{Value, json};
 use sessiond_acp::Versions;
-use sessiond_protocol::{Accepted, Content, Event, Item, ItemId, TurnConfig, TurnId, prompt_item};
+use sessiond_protocol::{
+    Accepted, Content, Event, EventFrame, Item, ItemId, ServerFrame, TurnConfig, TurnId,
+    prompt_item,
+};
+use tokio::time::timeout;
 
-use crate::harness::{S, Stage, turn, view};
+use crate::harness::{DEADLINE, S, Stage, session, turn, view};
 
 /// A face whose client speaks version 2 and can do this.
 async fn initialized(capabilities: Value) -> Stage {
@@ -92,6 +97,22 @@ fn text_of(id: impl ToString, voice: &str, text: &str) -> Value {
 }
 
 impl Stage {
+    /// The next frame that the client gets, as it is.
+    async fn heard(&mut self) -> Value {
+        let frame = timeout(DEADLINE, self.out.recv()).await;
+        let frame = frame.expect("a frame in time").unwrap();
+        serde_json::from_str(&frame.text()).unwrap()
+    }
+
+    /// Something ephemeral happens.
+    fn pass_in(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
+        self.say(ServerFrame::Event(EventFrame {
+            turn,
+            item,
+            ..EventFrame::new(session(), event)
+        }));
+    }
+
     /// A turn begins with its prompt.
     fn begin(&mut self, turn: TurnId) {
         self.happen_in(Some(turn), None, started());

@@ -347,7 +347,8 @@ async fn a_prompt_that_never_ran_is_shown_only_where_nobody_took_it_back() {
         let told = replayed(&beats).await;
         assert_eq!(told.len() - 2, shown, "{told:?}");
     }
-    let turn = Some(turn(1));
+    let never = turn(1);
+    let turn = Some(never);
     let beats = [
         Beat {
             turn,
@@ -363,7 +364,7 @@ async fn a_prompt_that_never_ran_is_shown_only_where_nobody_took_it_back() {
     let told = replayed(&beats).await;
     assert_eq!(
         told[0],
-        super::text_of(turn.unwrap(), "user_message_chunk", "never")
+        super::text_of(never, "user_message_chunk", "never")
     );
     assert_eq!(told[1]["_meta"], json!({"sessiond": {"marker": "not_run"}}));
 }
