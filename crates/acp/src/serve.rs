@@ -40,11 +40,11 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Versions {
     /// Version 1, whatever the client asks for.
-    #[default]
     V1,
     /// Version 2; a client that cannot speak it is refused.
     V2,
     /// The highest one that the client can speak.
+    #[default]
     Auto,
 }
 

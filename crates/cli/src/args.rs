@@ -159,7 +159,7 @@ pub(crate) struct Acp {
         env = "SESSIOND_ACP",
         hide_env_values = true,
         value_parser = acp_version,
-        default_value = "v1"
+        default_value = "auto"
     )]
     pub(crate) version: AcpVersion,
 }
@@ -167,9 +167,9 @@ pub(crate) struct Acp {
 /// Version of the Agent Client Protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum AcpVersion {
-    #[default]
     V1,
     V2,
+    #[default]
     Auto,
 }
 
