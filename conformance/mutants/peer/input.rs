@@ -1,0 +1,152 @@
+//! Lines of the client.
+
+use std::io::{BufRead as _, BufReader, Read as _, Stdin};
+
+use serde_json::Value;
+
+use crate::fault::{die_on, on};
+
+/// Longest line that is read whole; the rest of a longer one is skipped.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// A line.
+pub(crate) enum Line {
+    Blank,
+    Broken(Broken),
+    Json(Value),
+}
+
+/// Why a line is no JSON.
+pub(crate) enum Broken {
+    Words,
+    TooLong,
+}
+
+/// Stdin, line by line.
+pub(crate) struct Input {
+    stdin: BufReader<Stdin>,
+}
+
+impl Input {
+    pub(crate) fn new() -> Self {
+        Self {
+            stdin: BufReader::with_capacity(64 * 1024, std::io::stdin()),
+        }
+    }
+
+    /// The next line; `None` at the end.
+    pub(crate) fn next(&mut self) -> Option<Line> {
+        let mut bytes = Vec::new();
+        if on("read-is-line") {
+            let piece = self.stdin.fill_buf().ok()?.to_vec();
+            self.stdin.consume(piece.len());
+            let first = piece.split(|byte| *byte == b'\n').next();
+            bytes = first.unwrap_or_default().to_vec();
+            if piece.is_empty() {
+                return None;
+            }
+        } else {
+            let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+            let read = self.stdin.by_ref().take(most).read_until(b'\n', &mut bytes);
+            // What stands after the last LF at the end is no line.
+            if read.ok()? == 0 || (bytes.len() < LONGEST && bytes.last() != Some(&b'\n')) {
+                return None;
+            }
+            if bytes.last() != Some(&b'\n') {
+                die_on("long-lines-kill");
+                self.skip();
+                return Some(Line::Broken(Broken::TooLong));
+            }
+        }
+        Some(parse(&bytes))
+    }
+
+    fn skip(&mut self) {
+        loop {
+            let Ok(piece) = self.stdin.fill_buf() else {
+                return;
+            };
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(piece.len(), |at| at + 1);
+            let done = end.is_some() || piece.is_empty();
+            self.stdin.consume(length);
+            if done {
+                return;
+            }
+        }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Line {
+    if std::str::from_utf8(bytes).is_err() {
+        die_on("bytes-kill");
+    }
+    let text = String::from_utf8_lossy(bytes);
+    if text.trim().is_empty() {
+        return Line::Blank;
+    }
+    let strict = (on("crlf-refused") && text.ends_with("\r\n"))
+        || (on("blanks-refused") && text.starts_with(' '))
+        || (on("escapes-refused") && text.contains("\\u006f"))
+        || (on("order-matters") && text.starts_with("{\"params\""));
+    if strict || (on("quarter-mib-refused") && text.len() > 200_000) {
+        return Line::Blank;
+    }
+    if text.len() > 200_000 {
+        die_on("quarter-mib-kills");
+    }
+    if deep(&text, 5_000) {
+        die_on("depth-kills");
+    }
+    if deep(&text, 60) && on("depth-silent") {
+        return Line::Blank;
+    }
+    let mended = if on("surrogates-lost") {
+        text.into_owned()
+    } else {
+        mend(&text)
+    };
+    match serde_json::from_str(&mended) {
+        Ok(value) => Line::Json(value),
+        Err(_) if mended.contains("\\ud83d") => Line::Blank,
+        Err(_) => Line::Broken(Broken::Words),
+    }
+}
+
+fn deep(text: &str, most: usize) -> bool {
+    text.contains(&"[".repeat(most))
+}
+
+/// Escapes of half a surrogate pair become U+FFFD, which every reader takes.
+fn mend(text: &str) -> String {
+    let half = |at: usize| {
+        let digits = text.get(at + 2..at + 6)?;
+        let unit = u32::from_str_radix(digits, 16).ok()?;
+        (text[at..].starts_with("\\u") && (0xd800..0xe000).contains(&unit)).then_some(unit)
+    };
+    let mut mended = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(found) = text[at..].find('\\') {
+        let start = at + found;
+        mended.push_str(&text[at..start]);
+        match (half(start), half(start + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => {
+                mended.push_str(&text[start..start + 12]);
+                at = start + 12;
+            }
+            (Some(_), _) => {
+                mended.push_str("\\ufffd");
+                at = start + 6;
+            }
+            (None, _) => {
+                let end = text.len().min(start + 2);
+                let end = (end..=text.len()).find(|end| text.is_char_boundary(*end));
+                let end = end.unwrap_or(text.len());
+                mended.push_str(&text[start..end]);
+                at = end;
+            }
+        }
+    }
+    mended.push_str(&text[at..]);
+    mended
+}

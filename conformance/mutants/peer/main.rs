@@ -1,0 +1,123 @@
+//! The reference peer: a small agent that speaks ACP v1 and keeps its sessions, written for the
+//! suite alone. Without a fault it conforms; `PEER_FAULT` names one thing that it then does wrong.
+//!
+//! Prompts are scripts, one command a prompt: `/say TEXT`, `/stream N BYTES DELAY_MS`, `/think TEXT`,
+//! `/run COMMAND`, `/read PATH`, `/write PATH TEXT`, `/ask TEXT`, `/plan A; B`, `/fail TEXT`,
+//! `/refuse`; anything else is said back.
+
+mod answer;
+mod fault;
+mod hello;
+mod input;
+mod log;
+mod reopen;
+mod session;
+mod tool;
+mod turn;
+mod wire;
+
+use std::ffi::OsStr;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use answer::Agent;
+use fault::on;
+use input::{Input, Line};
+use wire::Wire;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() == Some(OsStr::new(tool::GUARD)) {
+        return sessiond_conformance::guard_main(arguments);
+    }
+    let Ok(wire) = Wire::take_stdout() else {
+        return ExitCode::FAILURE;
+    };
+    if on("banner") {
+        wire.raw(b"reference peer, ready\n");
+    }
+    if on("signals-ignored") {
+        // A shell that ignores them hands that on.
+        fault::ignore_signals();
+    }
+    let mut agent = Agent::new(wire.clone());
+    let mut input = Input::new();
+    while let Some(line) = input.next() {
+        match line {
+            Line::Blank => {
+                if on("blank-is-error") {
+                    wire.error(&Value::Null, -32700, "blank");
+                }
+                fault::die_on("blank-kills");
+            }
+            Line::Broken(_) if on("garbage-silent") => {}
+            Line::Broken(kind) => {
+                if matches!(kind, input::Broken::Words) {
+                    fault::die_on("garbage-kills");
+                }
+                wire.error(&Value::Null, -32700, "not JSON");
+                if on("garbage-twice") {
+                    wire.error(&Value::Null, -32700, "not JSON, really");
+                }
+            }
+            Line::Json(value) => message(&mut agent, &wire, &value),
+        }
+    }
+    if on("eof-ignored") {
+        loop {
+            std::thread::park();
+        }
+    }
+    if !on("eof-leaves-tools") {
+        agent.close_all();
+    }
+    if on("no-last-newline") {
+        wire.raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"_bye\"}");
+    }
+    ExitCode::from(if on("eof-is-failure") { 9 } else { 0 })
+}
+
+/// One JSON value of the client.
+fn message(agent: &mut Agent, wire: &Wire, value: &Value) {
+    let id = value.get("id");
+    let answers = value.get("result").is_some() || value.get("error").is_some();
+    if value.is_object() && answers && value.get("method").is_none() {
+        if on("stray-answers-refused") && !wire.knows(value) {
+            wire.error(&Value::Null, -32600, "nobody asked");
+        }
+        if !wire.knows(value) {
+            fault::die_on("stray-answers-kill");
+        }
+        return wire.answered(value);
+    }
+    let sound = value["jsonrpc"] == "2.0"
+        && value["method"].is_string()
+        && id.is_none_or(|id| id.is_string() || id.is_number());
+    if !sound {
+        if on("batches-run") && value.is_array() {
+            for part in value.as_array().into_iter().flatten() {
+                message(agent, wire, part);
+            }
+            return;
+        }
+        fault::die_on("nonsense-kills");
+        if !on("nonsense-silent") {
+            wire.error(&Value::Null, -32600, "no message");
+        }
+        return;
+    }
+    if on("extra-members-refused") && value.get("colour").is_some() {
+        return;
+    }
+    let method = value["method"].as_str().unwrap_or_default();
+    match id {
+        None => agent.notified(method, &value["params"]),
+        Some(id) => {
+            if fault::loses(id) {
+                return;
+            }
+            agent.asked(id, method, value.get("params").unwrap_or(&json!({})));
+        }
+    }
+}

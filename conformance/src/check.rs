@@ -1,0 +1,201 @@
+//! The checks of a case: questions to its recording, asked when it is over.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One verdict.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub(crate) struct Check {
+    /// Name within the case: `case#name` is the id of the check, for ever.
+    pub(crate) id: String,
+    /// The requirement in `requirements/` that it decides.
+    pub(crate) req: String,
+    /// What is asked.
+    #[serde(flatten)]
+    pub(crate) ask: Ask,
+}
+
+/// What is asked of the recording.
+///
+/// Points are `begin`, `end`, `sent:LABEL`, `answer:LABEL`, `started:PROCESS`, `ended:PROCESS`, or
+/// the name of a mark. A window is two points, both excluded. Without one it is everything.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ask {
+    /// The request has exactly one answer, and it fits.
+    Answer {
+        to: String,
+        #[serde(default)]
+        fits: Option<Value>,
+        /// Milliseconds since it was sent, at most.
+        #[serde(default)]
+        within: Option<u64>,
+    },
+    /// So many frames fit; at least one when nothing else is said.
+    Some {
+        frame: Value,
+        #[serde(default)]
+        window: Option<[String; 2]>,
+        #[serde(default)]
+        process: Option<String>,
+        #[serde(default)]
+        least: Option<usize>,
+        #[serde(default)]
+        most: Option<usize>,
+    },
+    /// No frame fits, and the case came to its end.
+    None {
+        frame: Value,
+        #[serde(default)]
+        window: Option<[String; 2]>,
+        #[serde(default)]
+        process: Option<String>,
+    },
+    /// Every frame that fits `frame` fits `fits` as well.
+    Every {
+        frame: Value,
+        fits: Value,
+        #[serde(default)]
+        window: Option<[String; 2]>,
+        /// Of at least so many.
+        #[serde(default)]
+        least: usize,
+    },
+    /// Of the frames that fit, the value at this pointer is never the same twice.
+    Distinct {
+        frame: Value,
+        at: String,
+        #[serde(default)]
+        least: usize,
+    },
+    /// The first frame that fits `first` comes before the first that fits `then`.
+    Order {
+        first: Value,
+        then: Value,
+        #[serde(default)]
+        window: Option<[String; 2]>,
+    },
+    /// The agent's text in the window, all chunks together.
+    Text {
+        window: [String; 2],
+        #[serde(default)]
+        session: Option<Value>,
+        #[serde(default)]
+        kind: Speaker,
+        fits: Value,
+    },
+    /// Two windows hold the same conversation, in a normal form.
+    Same {
+        windows: [[String; 2]; 2],
+        #[serde(default)]
+        session: Option<Value>,
+        #[serde(default)]
+        by: Likeness,
+    },
+    /// What the client saw of the agent's text in the first window is in the second.
+    Covered {
+        windows: [[String; 2]; 2],
+        /// Only what it saw this many milliseconds before the end of the first window.
+        #[serde(default)]
+        older: u64,
+        #[serde(default)]
+        session: Option<Value>,
+    },
+    /// How the process ended.
+    Exit {
+        #[serde(default = "first")]
+        process: String,
+        /// Codes that are good; any when empty. A signal is minus its number.
+        #[serde(default)]
+        codes: Vec<i32>,
+        /// Milliseconds after this point, at most.
+        #[serde(default)]
+        after: Option<(String, u64)>,
+    },
+    /// What was read of a file; a file that is not there is `null`.
+    File { file: String, fits: Value },
+    /// A recorded file has so many lines.
+    FileLines {
+        file: String,
+        #[serde(default)]
+        least: usize,
+        most: usize,
+    },
+    /// Nothing lives below the target, or nothing of this name.
+    NoDescendants {
+        #[serde(default)]
+        named: Option<String>,
+    },
+    /// Every tool call of the window ends as completed or failed.
+    ToolsClosed { window: [String; 2] },
+    /// Where a damaged log is loaded, something tells the client.
+    Tells {
+        window: [String; 2],
+        /// Words, one of which a frame must hold, in any case.
+        words: Vec<String>,
+    },
+    /// The case came to its end: nothing that it waited for failed to come.
+    Done {},
+    /// A property of all lines of the target.
+    Lines { are: LineRule },
+}
+
+/// Whose text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Speaker {
+    User,
+    #[default]
+    Agent,
+    Thought,
+}
+
+/// How alike two conversations must be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Likeness {
+    /// Who said what, and the final state of tools.
+    #[default]
+    Content,
+    /// Also the ids of messages and tools.
+    Ids,
+    /// Every update, byte for byte in its JSON.
+    Frames,
+}
+
+/// A property of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LineRule {
+    Utf8,
+    Json,
+    /// A request, a notification or a response of JSON-RPC 2.0.
+    Messages,
+    /// They end with an LF.
+    Ended,
+    /// No line is empty.
+    NotEmpty,
+    /// A response has exactly one of result and error, and its error a code and a message.
+    Responses,
+    /// No request is answered twice, none is answered that was not asked.
+    AnsweredOnce,
+    /// No id of a request of the target stands for two that are open.
+    OwnIds,
+    /// The target calls only what the protocol has, or begins with an underscore.
+    KnownMethods,
+    /// The client offered what the target calls.
+    Offered,
+    /// Every frame fits the schema of the protocol.
+    Schema,
+    /// No object of the protocol has members of the target's own at its root.
+    KnownMembers,
+    /// The update names a session that this connection knows.
+    KnownSessions,
+    /// Nothing about a session is said before it was answered.
+    NotBeforeNew,
+}
+
+fn first() -> String {
+    "a".to_owned()
+}

@@ -1,0 +1,306 @@
+//! Does the steps of a case to a target.
+
+mod act;
+mod damage;
+mod frame;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+pub(crate) use frame::answer_in;
+
+use crate::case::{Begin, Case, Scope, StateNeed};
+use crate::client::Client;
+use crate::error::Error;
+use crate::process::{Launch, Process};
+use crate::recording::{ProcessIndex, Recorder, Recording, What};
+use crate::scope::Variables;
+use crate::target::Target;
+
+/// What became of a case.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) recording: Recording,
+    pub(crate) labels: BTreeMap<String, Asked>,
+    pub(crate) variables: Variables,
+    /// Which processes had which name, in order.
+    pub(crate) names: BTreeMap<String, Vec<ProcessIndex>>,
+    pub(crate) end: End,
+    pub(crate) sweep: SweepEnd,
+}
+
+/// A request of ours.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) process: ProcessIndex,
+    pub(crate) id: Value,
+    /// Index of the entry by which it was sent.
+    pub(crate) at: usize,
+}
+
+/// How the steps ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    Done,
+    /// A step waited in vain, or could not be done.
+    Stopped(String),
+    /// The target does not offer what the case is about, or its profile does not know how.
+    Skipped(String),
+}
+
+/// Whether there was a frame to kill at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SweepEnd {
+    /// The case does not sweep, or killed at its frame.
+    Within,
+    /// The answer came before.
+    Beyond,
+}
+
+/// Why the steps do not go on.
+enum Halt {
+    Stop(String),
+    Skip(String),
+    Fault(Error),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Fault(error)
+    }
+}
+
+type Did = Result<(), Halt>;
+
+/// Where a case may write.
+#[derive(Debug)]
+pub(crate) struct Place {
+    root: PathBuf,
+}
+
+impl Place {
+    /// Makes the folders of a case.
+    pub(crate) fn make(root: PathBuf) -> Result<Self, Error> {
+        let place = Self { root };
+        for folder in ["home", "state", "cwd", "tmp"] {
+            let path = place.root.join(folder);
+            std::fs::create_dir_all(&path)
+                .map_err(|error| Error::io(path.display().to_string(), error))?;
+        }
+        Ok(place)
+    }
+
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.root.join("cwd")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.root.join("state")
+    }
+
+    fn environment(&self, target: &Target, model_url: &str) -> BTreeMap<String, String> {
+        let text = |folder: &str| self.root.join(folder).to_string_lossy().into_owned();
+        let mut env = BTreeMap::from([
+            ("HOME".to_owned(), text("home")),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("TMPDIR".to_owned(), text("tmp")),
+            ("SESSIOND_HOME".to_owned(), text("state")),
+        ]);
+        if let Ok(path) = std::env::var("PATH") {
+            env.insert("PATH".to_owned(), path);
+        }
+        for (name, value) in &target.env {
+            let value = value
+                .replace("{home}", &text("home"))
+                .replace("{state_dir}", &text("state"))
+                .replace("{cwd}", &text("cwd"))
+                .replace("{model_url}", model_url);
+            env.insert(name.clone(), value);
+        }
+        env
+    }
+}
+
+/// Plays a case once.
+pub(crate) struct Driver<'a> {
+    case: &'a Case,
+    target: &'a Target,
+    place: &'a Place,
+    environment: BTreeMap<String, String>,
+    recorder: Arc<Recorder>,
+    client: Arc<Client>,
+    processes: BTreeMap<String, Process>,
+    names: BTreeMap<String, Vec<ProcessIndex>>,
+    started: usize,
+    variables: Variables,
+    labels: BTreeMap<String, Asked>,
+    next_id: i64,
+    /// Index from which `until` looks.
+    from: usize,
+    until: Instant,
+    kill_at: usize,
+    sweep: SweepEnd,
+}
+
+impl<'a> Driver<'a> {
+    /// `kill_at` is the frame at which a sweep kills, from 1.
+    pub(crate) fn new(
+        case: &'a Case,
+        target: &'a Target,
+        place: &'a Place,
+        model_url: &str,
+        kill_at: usize,
+    ) -> Self {
+        let mut variables = Variables::default();
+        let path = |path: &Path| json!(path.to_string_lossy());
+        variables.set("cwd", path(&place.cwd()));
+        variables.set("state", path(&place.state()));
+        variables.set("root", path(&place.root));
+        Self {
+            case,
+            target,
+            place,
+            environment: place.environment(target, model_url),
+            recorder: Arc::new(Recorder::new()),
+            client: Arc::new(Client::new(&place.cwd(), case.capabilities.clone())),
+            processes: BTreeMap::new(),
+            names: BTreeMap::new(),
+            started: 0,
+            variables,
+            labels: BTreeMap::new(),
+            next_id: 1,
+            from: 0,
+            until: Instant::now() + target.timeouts.case(),
+            kill_at,
+            sweep: SweepEnd::Within,
+        }
+    }
+
+    /// Does all steps, or as many as can be done.
+    ///
+    /// # Errors
+    ///
+    /// Only what is the runner's own fault.
+    pub(crate) fn play(mut self, variant: &BTreeMap<String, Value>) -> Result<Played, Error> {
+        self.variables.extend(variant);
+        let end = match self.steps() {
+            Ok(()) => End::Done,
+            Err(Halt::Stop(why)) => End::Stopped(why),
+            Err(Halt::Skip(why)) => End::Skipped(why),
+            Err(Halt::Fault(error)) => return Err(error),
+        };
+        if let End::Stopped(why) = &end {
+            self.recorder.add(0, What::Note(format!("stopped: {why}")));
+        }
+        // Ends every tree; what still comes meanwhile is recorded too.
+        self.processes.clear();
+        let recording = self.recorder.look().clone();
+        Ok(Played {
+            recording,
+            labels: self.labels,
+            variables: self.variables,
+            names: self.names,
+            end,
+            sweep: self.sweep,
+        })
+    }
+
+    fn steps(&mut self) -> Did {
+        if self.case.scope == Scope::Every {
+            return Ok(());
+        }
+        for need in &self.case.needs {
+            if !self.target.prompts.contains_key(need) {
+                return Err(Halt::Skip(format!(
+                    "the target's profile has no prompt `{need}`"
+                )));
+            }
+        }
+        if self.case.state == StateNeed::Files && self.target.session_files.is_none() {
+            let why = "the target's profile does not say where its sessions lie";
+            return Err(Halt::Skip(why.to_owned()));
+        }
+        if self.case.begin != Begin::Nothing {
+            self.start("a", self.case.begin)?;
+        }
+        for step in &self.case.steps {
+            self.step(step)?;
+        }
+        Ok(())
+    }
+
+    /// Starts a process and does what is usual first.
+    fn start(&mut self, name: &str, begin: Begin) -> Did {
+        let index = self.started;
+        self.started += 1;
+        // The one before must be gone before its successor starts.
+        self.processes.remove(name);
+        let socket = self.place.root.join("g");
+        let launch = Launch {
+            argv: &self.target.argv,
+            env: &self.environment,
+            cwd: &self.place.cwd(),
+            socket: &socket,
+        };
+        let process = Process::start(&launch, &self.recorder, index, Arc::clone(&self.client))
+            .map_err(|error| Error::io("guard", error))?;
+        self.processes.insert(name.to_owned(), process);
+        self.names.entry(name.to_owned()).or_default().push(index);
+        if matches!(begin, Begin::Initialized | Begin::Session) {
+            self.initialize(name, index)?;
+        }
+        if begin == Begin::Session {
+            self.new_session(name)?;
+        }
+        Ok(())
+    }
+
+    fn initialize(&mut self, name: &str, index: ProcessIndex) -> Did {
+        let label = if index == 0 {
+            "initialize".to_owned()
+        } else {
+            format!("initialize:{index}")
+        };
+        let params = json!({
+            "protocolVersion": 1,
+            "clientCapabilities": self.case.capabilities,
+            "clientInfo": {"name": "sessiond-conformance", "version": env!("CARGO_PKG_VERSION")},
+        });
+        self.ask(name, &label, "initialize", Some(params), None)?;
+        let answer = self.answer_to(&label, Some(self.target.timeouts.start))?;
+        if let Some(pointer) = &self.case.advertised {
+            let offered = answer["result"].pointer(pointer).unwrap_or(&Value::Null);
+            if matches!(offered, Value::Null | Value::Bool(false)) {
+                return Err(Halt::Skip(format!("the target does not offer {pointer}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn new_session(&mut self, name: &str) -> Did {
+        let params = json!({"cwd": self.place.cwd().to_string_lossy(), "mcpServers": []});
+        self.ask(name, "session/new", "session/new", Some(params), None)?;
+        let answer = self.answer_to("session/new", None)?;
+        let Some(session) = answer["result"].get("sessionId") else {
+            return Err(Halt::Stop("session/new gave no sessionId".to_owned()));
+        };
+        self.variables.set("session", session.clone());
+        Ok(())
+    }
+
+    fn process(&self, name: &str) -> Result<&Process, Halt> {
+        self.processes
+            .get(name)
+            .ok_or_else(|| Halt::Stop(format!("process `{name}` was not started")))
+    }
+
+    /// The time a step may wait, within the time of the case.
+    fn within(&self, ms: Option<u64>, usual: Duration) -> Duration {
+        let wanted = ms.map_or(usual, Duration::from_millis);
+        wanted.min(self.until.saturating_duration_since(Instant::now()))
+    }
+}

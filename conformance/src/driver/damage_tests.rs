@@ -1,0 +1,41 @@
+use super::{Harm, harm, matches};
+
+/// The harm, the text of the record, and the file afterwards; `None` when there is no such record.
+type Row<'a> = (Harm, Option<&'a str>, Option<&'a [u8]>);
+
+#[test]
+fn each_harm_hits_the_last_record_that_holds_the_text() {
+    let file = b"a:x\nb:x\nc:y\n";
+    let zeros = [&b"a:x\n"[..], &[0; 512], b"c:y\n"].concat();
+    let rows: [Row<'_>; 8] = [
+        (Harm::Cut, Some(":x"), Some(b"a:x\nb:")),
+        (Harm::Cut, None, Some(b"a:x\nb:x\nc:")),
+        (Harm::Flip, None, Some(b"a:x\nb:x\nc:x\n")),
+        (Harm::Twice, Some("a:"), Some(b"a:x\na:x\nb:x\nc:y\n")),
+        (Harm::Drop, Some(":x"), Some(b"a:x\nc:y\n")),
+        (
+            Harm::Garbage,
+            Some("a:"),
+            Some(b"a:x\n%%% not a record %%%\nb:x\nc:y\n"),
+        ),
+        (Harm::Zeros, Some(":x"), Some(&zeros)),
+        (Harm::Drop, Some("z"), None),
+    ];
+    for (how, record, expected) in rows {
+        assert_eq!(harm(file, record, how).as_deref(), expected, "{how:?}");
+    }
+}
+
+#[test]
+fn a_layout_names_files_by_at_most_one_star() {
+    let rows = [
+        ("*.jsonl", "1.jsonl", true),
+        ("*.jsonl", "1.json", false),
+        ("log", "log", true),
+        ("log", "logs", false),
+        ("a*a", "a", false),
+    ];
+    for (pattern, name, expected) in rows {
+        assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+    }
+}

@@ -1,0 +1,230 @@
+//! The guard: a small process between the runner and a target, above everything the target starts.
+//!
+//! It is the subreaper of the target's whole tree, so that a child that calls `setsid`, or whose
+//! parent is gone, is still found and ended; and it ends the tree when the runner dies. The target
+//! has the streams that the runner gave; the guard itself talks over a socket:
+//!
+//! | runner says | guard answers |
+//! | --- | --- |
+//! | | `started PID`, or `failed REASON` |
+//! | `signal N root\|group\|tree` | |
+//! | `tree` | `tree PID:COMMAND PID:COMMAND …`, without the target itself |
+//! | `end`, or end of stream | ends the tree, then itself |
+//! | | `exited CODE`; minus the signal's number |
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, wait};
+
+/// First argument by which this binary is a guard.
+pub(crate) const GUARD: &str = "__guard";
+/// Longest time spent on killing: what is left then hangs in the kernel.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+/// Time between two looks at a tree that is being killed.
+const RESCAN: Duration = Duration::from_millis(5);
+
+/// Whether the target has been reaped: from then on its number may belong to another process.
+static REAPED: AtomicBool = AtomicBool::new(false);
+
+/// Runs as a guard; `arguments` are the socket and the command line of what is guarded.
+pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let (Some(socket), Some(program)) = (arguments.next(), arguments.next()) else {
+        return ExitCode::from(2);
+    };
+    match guard(Path::new(&socket), &program, arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("guard: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn guard(
+    socket: &Path,
+    program: &OsString,
+    arguments: impl Iterator<Item = OsString>,
+) -> io::Result<()> {
+    let mut socket = UnixStream::connect(socket)?;
+    rustix::process::set_child_subreaper(Some(getpid()))?;
+    let started = Command::new(program)
+        .args(arguments)
+        .process_group(0)
+        .spawn();
+    // The target alone holds its streams, so that their ends are seen.
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    let root = match started {
+        Ok(child) => Pid::from_child(&child),
+        Err(error) => return writeln!(socket, "failed {error}"),
+    };
+    // From here on nothing may keep the tree from being ended, least of all that nobody listens.
+    let _ = writeln!(socket, "started {}", root.as_raw_nonzero());
+    if let Ok(reaper) = socket.try_clone() {
+        std::thread::spawn(move || reap(root, reaper));
+        obey(root, &mut socket);
+    }
+    end_tree();
+    Ok(())
+}
+
+/// Does what the runner says until it says that this is the end, or is gone.
+fn obey(root: Pid, socket: &mut UnixStream) {
+    let Ok(reader) = socket.try_clone() else {
+        return;
+    };
+    for line in BufReader::new(reader).lines() {
+        let Ok(line) = line else { return };
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["signal", number, whom] => {
+                if let Some(signal) = number.parse().ok().and_then(Signal::from_named_raw) {
+                    send(signal, whom, root);
+                }
+            }
+            ["tree"] => {
+                let found: Vec<String> = descendants()
+                    .into_iter()
+                    .filter(|pid| *pid != root)
+                    .map(describe)
+                    .collect();
+                if writeln!(socket, "tree {}", found.join(" ")).is_err() {
+                    return;
+                }
+            }
+            _ => return,
+        }
+    }
+}
+
+/// An error says that the process is gone already.
+fn send(signal: Signal, whom: &str, root: Pid) {
+    if !REAPED.load(Ordering::SeqCst) {
+        let _ = match whom {
+            "root" => kill_process(root, signal),
+            _ => kill_process_group(root, signal),
+        };
+    }
+    if whom == "tree" {
+        for pid in descendants() {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// Reaps for ever; says how the target ended.
+fn reap(root: Pid, mut socket: UnixStream) {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == root => {
+                REAPED.store(true, Ordering::SeqCst);
+                let signal = || status.terminating_signal().map(|number| -number);
+                let code = status.exit_status().or_else(signal).unwrap_or(-1);
+                let _ = writeln!(socket, "exited {code}");
+            }
+            // Without a child there may be one again only while the target lives.
+            Err(Errno::CHILD) => std::thread::sleep(RESCAN),
+            _ => {}
+        }
+    }
+}
+
+/// Ends everything below this process.
+pub(crate) fn end_tree() {
+    let until = Instant::now() + KILL_LIMIT;
+    // One look is not one moment: what is born or handed on during it may be missed by it.
+    let mut empty = 0;
+    while empty < 2 && Instant::now() < until {
+        let found = descendants();
+        empty = if found.is_empty() { empty + 1 } else { 0 };
+        // Stopped first, so that none of them starts another while they are killed.
+        for signal in [Signal::STOP, Signal::KILL] {
+            for pid in &found {
+                let _ = kill_process(*pid, signal);
+            }
+        }
+        std::thread::sleep(RESCAN);
+    }
+}
+
+/// Everything below this process that has not ended.
+fn descendants() -> Vec<Pid> {
+    let processes = processes();
+    let mut found = vec![getpid()];
+    let mut at = 0;
+    while at < found.len() {
+        let parent = found[at];
+        for process in &processes {
+            if process.parent == parent && !found.contains(&process.pid) {
+                found.push(process.pid);
+            }
+        }
+        at += 1;
+    }
+    found
+        .split_off(1)
+        .into_iter()
+        .filter(|pid| {
+            let ended = |process: &Process| process.pid == *pid && process.life == Life::Ended;
+            !processes.iter().any(ended)
+        })
+        .collect()
+}
+
+/// A process as the kernel shows it.
+struct Process {
+    pid: Pid,
+    parent: Pid,
+    life: Life,
+}
+
+/// An ended process stands until it is reaped, and may be the link to one that was read before its
+/// parent changed.
+#[derive(PartialEq, Eq)]
+enum Life {
+    Lives,
+    Ended,
+}
+
+/// Every process.
+fn processes() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| {
+            let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            // The name in parentheses may hold anything, blanks and parentheses too.
+            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+            let state = fields.next()?;
+            let parent: i32 = fields.next()?.parse().ok()?;
+            Some(Process {
+                pid: Pid::from_raw(pid)?,
+                parent: Pid::from_raw(parent)?,
+                life: if state == "Z" {
+                    Life::Ended
+                } else {
+                    Life::Lives
+                },
+            })
+        })
+        .collect()
+}
+
+fn describe(pid: Pid) -> String {
+    let pid = pid.as_raw_nonzero();
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    format!("{pid}:{}", name.trim().replace(' ', "_"))
+}

@@ -1,0 +1,78 @@
+//! The command line of `sessiond-conformance`.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use crate::case::Level;
+use crate::verdict::Rigour;
+
+/// Judges an agent runtime over stdio
+///
+/// Starts the target afresh for each case, talks to it, and decides every check from what was
+/// recorded. The target gets a home, a state folder and a working folder of its own.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sessiond-conformance",
+    version,
+    after_help = "Examples:\n  sessiond-conformance acp -- my-agent --acp\n  \
+        sessiond-conformance acp --target my-agent.toml --html report.html\n  \
+        sessiond-conformance acp --list\n\n\
+        Exit codes: 0 conformant, 1 not, 2 usage, 3 a fault of the suite itself."
+)]
+pub(crate) struct Options {
+    /// What is judged: acp
+    pub(crate) suite: String,
+    /// Description of a target; several give one matrix
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    pub(crate) target: Vec<PathBuf>,
+    /// Cases up to this level: core is the protocol, session is sessions that are left and found
+    /// again, durable is kills, damage and two processes
+    #[arg(long, value_enum, default_value = "durable")]
+    pub(crate) level: Level,
+    /// Only checks whose id contains this
+    #[arg(short = 'k', value_name = "FILTER", default_value = "")]
+    pub(crate) filter: String,
+    /// Print the ids of the checks, one a line, and run nothing
+    #[arg(long)]
+    list: bool,
+    /// A `should` counts as a `must`
+    #[arg(long)]
+    strict: bool,
+    /// Failures that are expected, each with its reason; one that does not come fails the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write a report as JSON lines, with header and footer
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write a report as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write a report as one HTML page with the wire log of each case
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// The command line of the target
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    List,
+    Run,
+}
+
+impl Options {
+    pub(crate) fn task(&self) -> Task {
+        if self.list { Task::List } else { Task::Run }
+    }
+
+    pub(crate) fn rigour(&self) -> Rigour {
+        if self.strict {
+            Rigour::Strict
+        } else {
+            Rigour::Usual
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! A process of the target, as the runner holds it: guard, streams, and what they say.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::guard::GUARD;
+use crate::lines::Lines;
+use crate::recording::{Ending, ProcessIndex, Recorder, Room, What};
+
+/// Bytes read at once.
+const PIECE: usize = 64 * 1024;
+/// How long a guard may take to come up; it is this program itself.
+const GUARD_START: Duration = Duration::from_secs(10);
+/// A longer line is no request of a target: a file that it writes may be long, but not this long.
+const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
+/// How long a paused reader sleeps between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What is wanted of a process.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) argv: &'a [String],
+    pub(crate) env: &'a BTreeMap<String, String>,
+    pub(crate) cwd: &'a Path,
+    /// Where the guard's socket may be; its path must stay below 108 bytes.
+    pub(crate) socket: &'a Path,
+}
+
+/// A started process; dropping it ends its whole tree.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) index: ProcessIndex,
+    guard: Child,
+    control: UnixStream,
+    stdin: Mutex<Sender<Input>>,
+    paused: Arc<AtomicBool>,
+}
+
+/// What the writer of stdin is told.
+#[derive(Debug)]
+enum Input {
+    /// Bytes, and how many at a time; 0 for all.
+    Bytes(Vec<u8>, usize),
+    Close,
+}
+
+/// Writes to a process from elsewhere than its driver.
+#[derive(Debug, Clone)]
+pub(crate) struct Pen {
+    recorder: Arc<Recorder>,
+    index: ProcessIndex,
+    to: Sender<Input>,
+}
+
+impl Pen {
+    /// Writes a frame.
+    pub(crate) fn frame(&self, frame: &Value) -> usize {
+        let mut line = frame.to_string().into_bytes();
+        let at = self.recorder.sent(self.index, &line);
+        line.push(b'\n');
+        // A writer that is gone has recorded why.
+        let _ = self.to.send(Input::Bytes(line, 0));
+        at
+    }
+}
+
+impl Process {
+    /// Starts one. A target that cannot be started is one that exits with 127.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the runner itself from working.
+    pub(crate) fn start(
+        launch: &Launch<'_>,
+        recorder: &Arc<Recorder>,
+        index: ProcessIndex,
+        client: Arc<Client>,
+    ) -> io::Result<Self> {
+        let _ = std::fs::remove_file(launch.socket);
+        let listener = UnixListener::bind(launch.socket)?;
+        let mut arguments: Vec<OsString> = vec![GUARD.into(), launch.socket.into()];
+        arguments.extend(launch.argv.iter().map(OsString::from));
+        let mut guard = Command::new(std::env::current_exe()?)
+            .args(arguments)
+            .current_dir(launch.cwd)
+            .env_clear()
+            .envs(launch.env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let control = accept(&listener, &mut guard)?;
+        let _ = std::fs::remove_file(launch.socket);
+        let (to, inputs) = channel();
+        let pen = Pen {
+            recorder: Arc::clone(recorder),
+            index,
+            to: to.clone(),
+        };
+        let paused = Arc::new(AtomicBool::new(false));
+        recorder.add(index, What::Started);
+        if let Some(stdin) = guard.stdin.take() {
+            let recorder = Arc::clone(recorder);
+            std::thread::spawn(move || write(stdin, &inputs, &recorder, index));
+        }
+        if let Some(stdout) = guard.stdout.take() {
+            let reader = Reader {
+                recorder: Arc::clone(recorder),
+                index,
+                paused: Arc::clone(&paused),
+                client,
+                pen,
+            };
+            std::thread::spawn(move || reader.read(stdout));
+        }
+        if let Some(stderr) = guard.stderr.take() {
+            let recorder = Arc::clone(recorder);
+            std::thread::spawn(move || read_stderr(stderr, &recorder, index));
+        }
+        let answers = control.try_clone()?;
+        let listening = Arc::clone(recorder);
+        std::thread::spawn(move || listen(answers, &listening, index));
+        Ok(Self {
+            index,
+            guard,
+            control,
+            stdin: Mutex::new(to),
+            paused,
+        })
+    }
+
+    /// Queues bytes for stdin, `pace` at a time; 0 for all at once.
+    pub(crate) fn write(&self, bytes: Vec<u8>, pace: usize) {
+        self.tell(Input::Bytes(bytes, pace));
+    }
+
+    /// Closes stdin after what is queued.
+    pub(crate) fn close(&self) {
+        self.tell(Input::Close);
+    }
+
+    /// Sends a signal; an error means that the guard, and with it the target, is gone.
+    pub(crate) fn signal(&self, number: i32, whom: &str) {
+        let _ = writeln!(&self.control, "signal {number} {whom}");
+    }
+
+    /// Asks for what lives below the target; the answer is an entry of the recording.
+    pub(crate) fn ask_tree(&self) {
+        let _ = writeln!(&self.control, "tree");
+    }
+
+    /// Stops reading stdout, so that the target's pipe fills; or goes on.
+    pub(crate) fn set_reading(&self, reading: Reading) {
+        self.paused
+            .store(reading == Reading::Paused, Ordering::SeqCst);
+    }
+
+    fn tell(&self, input: Input) {
+        let sender = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sender.send(input);
+    }
+}
+
+/// Whether stdout of a target is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    On,
+    Paused,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.set_reading(Reading::On);
+        let _ = writeln!(&self.control, "end");
+        // The guard gives up on a tree after five seconds.
+        let _ = self.guard.wait();
+    }
+}
+
+/// Waits for the guard to call, as long as it lives.
+fn accept(listener: &UnixListener, guard: &mut Child) -> io::Result<UnixStream> {
+    listener.set_nonblocking(true)?;
+    let until = Instant::now() + GUARD_START;
+    loop {
+        match listener.accept() {
+            Ok((control, _)) => {
+                control.set_nonblocking(false)?;
+                return Ok(control);
+            }
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            Err(_) if guard.try_wait()?.is_some() || Instant::now() > until => {
+                let _ = guard.kill();
+                return Err(io::Error::other("the guard did not start"));
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+fn write(
+    mut stdin: ChildStdin,
+    inputs: &Receiver<Input>,
+    recorder: &Recorder,
+    index: ProcessIndex,
+) {
+    for input in inputs {
+        let Input::Bytes(bytes, pace) = input else {
+            break;
+        };
+        let pace = if pace == 0 { bytes.len().max(1) } else { pace };
+        for piece in bytes.chunks(pace) {
+            if let Err(error) = stdin.write_all(piece).and_then(|()| stdin.flush()) {
+                recorder.add(index, What::Note(format!("stdin: {error}")));
+                return;
+            }
+        }
+    }
+    drop(stdin);
+    recorder.add(index, What::StdinClosed);
+}
+
+/// Reads stdout of a process.
+struct Reader {
+    recorder: Arc<Recorder>,
+    index: ProcessIndex,
+    paused: Arc<AtomicBool>,
+    client: Arc<Client>,
+    pen: Pen,
+}
+
+impl Reader {
+    /// Until the end, or until the target has sent too much; then its pipe is closed.
+    fn read(self, mut stdout: impl Read) {
+        let mut lines = Lines::default();
+        let mut piece = vec![0; PIECE];
+        loop {
+            while self.paused.load(Ordering::SeqCst) {
+                std::thread::sleep(PAUSE);
+            }
+            let Ok(count @ 1..) = stdout.read(&mut piece) else {
+                break;
+            };
+            let Ok(found) = lines.take(&piece[..count]) else {
+                self.recorder.add(self.index, What::Flooded);
+                return;
+            };
+            for line in found {
+                if self.take(line, Ending::Lf) == Room::Full {
+                    return;
+                }
+            }
+        }
+        if let Some(rest) = lines.end() {
+            self.take(rest, Ending::None);
+        }
+        self.recorder.add(self.index, What::StdoutClosed);
+    }
+
+    fn take(&self, line: Vec<u8>, ending: Ending) -> Room {
+        // Only what may be a request is parsed twice.
+        let may_ask = line.len() <= LONGEST_REQUEST && holds(&line, b"\"method\"");
+        let request = may_ask.then(|| serde_json::from_slice(&line).ok());
+        let room = self.recorder.line(self.index, line, ending);
+        if let Some(request) = request.flatten() {
+            self.client.take(&request, &self.pen);
+        }
+        room
+    }
+}
+
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+fn read_stderr(mut stderr: impl Read, recorder: &Recorder, index: ProcessIndex) {
+    let mut piece = vec![0; PIECE];
+    while let Ok(count @ 1..) = stderr.read(&mut piece) {
+        recorder.stderr(index, &piece[..count]);
+    }
+}
+
+/// Records what the guard says.
+fn listen(answers: UnixStream, recorder: &Recorder, index: ProcessIndex) {
+    for line in BufReader::new(answers).lines() {
+        let Ok(line) = line else { break };
+        let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        match word {
+            "exited" => {
+                recorder.add(index, What::Exited(rest.parse().unwrap_or(-1)));
+            }
+            "failed" => {
+                recorder.add(index, What::Note(format!("did not start: {rest}")));
+                recorder.add(index, What::Exited(127));
+            }
+            "tree" => {
+                let found = rest.split_whitespace().map(str::to_owned).collect();
+                recorder.add(index, What::Descendants(found));
+            }
+            _ => {}
+        }
+    }
+}

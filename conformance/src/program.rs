@@ -1,0 +1,200 @@
+//! What `sessiond-conformance` does.
+
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::time::Instant;
+
+use clap::Parser as _;
+
+use crate::baseline::Baseline;
+use crate::error::Error;
+use crate::guard;
+use crate::model::ModelServer;
+use crate::options::{Options, Task};
+use crate::report::{self, Column, Report};
+use crate::runner::Runner;
+use crate::suite::{Suite, Variant};
+use crate::target::Target;
+
+/// Runs the program with the arguments of the process; its exit code is 0 for conformant, 1 for
+/// not, 2 for usage, 3 for a fault of the suite itself.
+pub fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() == Some(OsStr::new(guard::GUARD)) {
+        return guard::main(arguments);
+    }
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => {
+            // Help and version are no faults.
+            let code = u8::from(error.use_stderr()) * 2;
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    match run(&options) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("sessiond-conformance: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<ExitCode, Error> {
+    let suite = Suite::load(&options.suite)?;
+    let cases = suite.select(options.level, &options.filter);
+    if options.task() == Task::List {
+        return list(&cases, &options.filter);
+    }
+    if cases.is_empty() {
+        let why = format!(
+            "no check of {} contains `{}`",
+            options.suite, options.filter
+        );
+        return Err(Error::Usage(why));
+    }
+    let baseline = match &options.baseline {
+        Some(path) => Baseline::read(path)?,
+        None => Baseline::default(),
+    };
+    // Whatever a target leaves behind, were it to end its guard, comes to this process.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|error| Error::io("subreaper", error.into()))?;
+    let model = Model::start()?;
+    let mut columns = Vec::new();
+    for (target, again) in targets(options)? {
+        let mut column = judge(options, &suite, &cases, &target, &model.url)?;
+        column.again = again;
+        baseline.apply(&mut column.rows);
+        columns.push(column);
+    }
+    guard::end_tree();
+    let report = Report {
+        suite: &suite,
+        name: &options.suite,
+        columns,
+    };
+    // A reader that has gone away does not change the verdict.
+    let _ = report::print(&report, &mut io::stdout().lock());
+    report.write(
+        options.json.as_deref(),
+        options.junit.as_deref(),
+        options.html.as_deref(),
+    )?;
+    let conforms = report.columns.iter().all(Column::conforms);
+    Ok(ExitCode::from(u8::from(!conforms)))
+}
+
+fn list(cases: &[&Variant], filter: &str) -> Result<ExitCode, Error> {
+    let mut out = io::stdout().lock();
+    for variant in cases {
+        for check in &variant.case.checks {
+            let id = variant.check_id(check);
+            if id.contains(filter) {
+                writeln!(out, "{id}").map_err(|error| Error::io("stdout", error))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The targets with what is typed to reach each again.
+fn targets(options: &Options) -> Result<Vec<(Target, String)>, Error> {
+    if !options.command.is_empty() {
+        let target = Target::of_command(&options.command)?;
+        return Ok(vec![(target, format!("-- {}", options.command.join(" ")))]);
+    }
+    if options.target.is_empty() {
+        let why = "name a target: --target FILE, or -- COMMAND".to_owned();
+        return Err(Error::Usage(why));
+    }
+    let read = |path: &std::path::PathBuf| {
+        Ok((Target::read(path)?, format!("--target {}", path.display())))
+    };
+    options.target.iter().map(read).collect()
+}
+
+fn judge(
+    options: &Options,
+    suite: &Suite,
+    cases: &[&Variant],
+    target: &Target,
+    model_url: &str,
+) -> Result<Column, Error> {
+    let begun = Instant::now();
+    // Short, for the sockets in it.
+    let root = tempfile::Builder::new()
+        .prefix("sc")
+        .tempdir()
+        .map_err(|error| Error::io("temporary folder", error))?;
+    let runner = Runner {
+        suite,
+        name: &options.suite,
+        target,
+        model_url,
+        root: whole(root.path())?,
+        jobs: jobs(),
+    };
+    let results = runner.run(cases)?;
+    Ok(Column {
+        target: target.id.clone(),
+        again: String::new(),
+        rows: report::rows(suite, &results, &options.filter, options.rigour())?,
+        cases: results,
+        seconds: begun.elapsed().as_secs_f64(),
+    })
+}
+
+/// Without links: a target may compare it with what it is told.
+fn whole(path: &Path) -> Result<std::path::PathBuf, Error> {
+    path.canonicalize()
+        .map_err(|error| Error::io(path.display().to_string(), error))
+}
+
+/// Cases mostly wait.
+fn jobs() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    (cores * 2).clamp(2, 8)
+}
+
+/// The scripted model server on a thread of its own, until the program ends.
+struct Model {
+    url: String,
+}
+
+impl Model {
+    fn start() -> Result<Self, Error> {
+        let (tell, told) = channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let runtime = match runtime {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    let _ = tell.send(Err(Error::io("model server", error)));
+                    return;
+                }
+            };
+            runtime.block_on(async {
+                match ModelServer::start(0, None).await {
+                    Ok(server) => {
+                        let _ = tell.send(Ok(server.url()));
+                        std::future::pending::<()>().await;
+                    }
+                    Err(error) => {
+                        let _ = tell.send(Err(Error::Harness(error.to_string())));
+                    }
+                }
+            });
+        });
+        let gone = |_| Error::Harness("the model server did not start".to_owned());
+        Ok(Self {
+            url: told.recv().map_err(gone)??,
+        })
+    }
+}

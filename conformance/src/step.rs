@@ -1,0 +1,366 @@
+//! The steps of a case. Every wait has a deadline: `within`, else the target's own, in ms.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::case::{Begin, Elicitation, Permission};
+
+/// One thing that is done, or waited for. Processes are named; without a name it is `a`.
+///
+/// In all values `"$name"` stands for a variable and `${name}` in a string for its text. There
+/// are `cwd`, `home`, `state`, `session`, what was captured, and what a variant sets.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Step {
+    /// Starts a process, again if it ran before, on the same state.
+    Start(Start),
+    /// Sends a request and waits for its answer.
+    Call(Request),
+    /// Sends a request.
+    Send(Request),
+    /// Sends a notification.
+    Notify(Notify),
+    /// Sends bytes.
+    Raw(Raw),
+    /// Sends `session/prompt` with a prompt of the target's profile.
+    Prompt(Prompt),
+    /// Waits for the answer to a request.
+    Answer(Answer),
+    /// Waits for a frame after the last one that was waited for.
+    Until(Until),
+    /// Answers a request of the target.
+    Reply(Reply),
+    /// Lets time pass, while whatever comes is recorded. Ends early with the process.
+    Watch(Watch),
+    /// From now on, permission questions are answered so.
+    Permission(Permission),
+    /// The same, by the name in a variable.
+    PermissionFrom(String),
+    /// From now on, elicitations are answered so.
+    Elicitation(Elicitation),
+    /// Sends a signal.
+    Signal(Signal),
+    /// Sends the signal whose name is in a variable to the process `a`.
+    SignalFrom(String),
+    /// Closes stdin.
+    Close(Which),
+    /// Waits until the process has ended.
+    Exit(Exit),
+    /// Stops reading stdout, or goes on.
+    Reading(ReadingStep),
+    /// Records what lives below the target.
+    Descendants(Which),
+    /// Names this point.
+    Mark(String),
+    /// Writes a file below the case's folder.
+    WriteFile(WriteFile),
+    /// Records a file.
+    ReadFile(ReadFile),
+    /// Waits until a file is there.
+    AwaitFile(ReadFile),
+    /// Damages the log of a session.
+    Damage(Damage),
+    /// Kills the target at a frame.
+    Sweep(Sweep),
+}
+
+/// A process by its name.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+}
+
+/// Starts a process.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// What follows at once.
+    #[serde(default = "initialized")]
+    pub(crate) begin: Begin,
+}
+
+/// A request.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Request {
+    /// What the request is called in later steps and checks; its method when absent.
+    #[serde(default, rename = "as")]
+    pub(crate) label: Option<String>,
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) method: String,
+    #[serde(default)]
+    pub(crate) params: Option<Value>,
+    /// Its id; a number that grows when absent.
+    #[serde(default)]
+    pub(crate) id: Option<Value>,
+    /// Variables from the answer, by pointer.
+    #[serde(default)]
+    pub(crate) capture: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) within: Option<u64>,
+}
+
+/// A notification.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Notify {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) method: String,
+    #[serde(default)]
+    pub(crate) params: Option<Value>,
+}
+
+/// Bytes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Raw {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// The line. `${name}` as everywhere, and `%XX` for a byte in hexadecimal.
+    pub(crate) text: String,
+    /// A request in it, so that its answer can be waited for: its name, and its id.
+    #[serde(default, rename = "as")]
+    pub(crate) label: Option<String>,
+    #[serde(default)]
+    pub(crate) id: Option<Value>,
+    /// Filler of this many `x` in place of `%FILL%`.
+    #[serde(default)]
+    pub(crate) fill: usize,
+    /// The same, from a variable.
+    #[serde(default)]
+    pub(crate) fill_from: Option<String>,
+    /// Bytes at a time; all at once when absent.
+    #[serde(default)]
+    pub(crate) pace: usize,
+    /// What follows the line.
+    #[serde(default = "lf")]
+    pub(crate) end: String,
+}
+
+/// A prompt.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Prompt {
+    #[serde(rename = "as")]
+    pub(crate) label: String,
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// Name in the profile: `text`, `stream`, `tool`, `write`, `read`, `ask`, …
+    pub(crate) kind: String,
+    /// What stands in it for `{name}`.
+    #[serde(default)]
+    pub(crate) with: BTreeMap<String, Value>,
+    #[serde(default = "this_session")]
+    pub(crate) session: Value,
+    /// Its id; a number that grows when absent.
+    #[serde(default)]
+    pub(crate) id: Option<Value>,
+    /// Further blocks after the text.
+    #[serde(default)]
+    pub(crate) blocks: Vec<Value>,
+    /// `_meta` of the request.
+    #[serde(default)]
+    pub(crate) meta: Option<Value>,
+}
+
+/// Waits for an answer.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    pub(crate) to: String,
+    #[serde(default)]
+    pub(crate) capture: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) within: Option<u64>,
+}
+
+/// Waits for a frame.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Until {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) frame: Value,
+    #[serde(default)]
+    pub(crate) capture: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) within: Option<u64>,
+}
+
+/// Answers a request of the target.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reply {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// The id, usually a captured variable.
+    pub(crate) to: Value,
+    #[serde(default)]
+    pub(crate) result: Option<Value>,
+    #[serde(default)]
+    pub(crate) error: Option<Value>,
+}
+
+/// Lets time pass.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Watch {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// Milliseconds; the target's quiet time when absent.
+    #[serde(default)]
+    pub(crate) ms: Option<u64>,
+}
+
+/// Sends a signal.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Signal {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) name: SignalName,
+    #[serde(default)]
+    pub(crate) to: Whom,
+}
+
+/// The signals of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SignalName {
+    Term,
+    Int,
+    Kill,
+    Stop,
+    Cont,
+}
+
+/// Who gets a signal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Whom {
+    /// The process that was started.
+    #[default]
+    Root,
+    Group,
+    /// Everything below the guard.
+    Tree,
+}
+
+/// Waits for the end of a process.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Exit {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    #[serde(default)]
+    pub(crate) within: Option<u64>,
+}
+
+/// Whether stdout is read.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadingStep {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) state: ReadingState,
+}
+
+/// Whether stdout is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ReadingState {
+    On,
+    Paused,
+}
+
+/// Writes a file.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteFile {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// Reads a file.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFile {
+    pub(crate) path: String,
+    /// What it is called in checks.
+    #[serde(rename = "as")]
+    pub(crate) label: String,
+}
+
+/// Damages the newest file of a session's log.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Damage {
+    #[serde(default = "this_session")]
+    pub(crate) session: Value,
+    #[serde(default)]
+    pub(crate) how: Option<Harm>,
+    /// The same, by the name in a variable.
+    #[serde(default)]
+    pub(crate) how_from: Option<String>,
+    /// The last record that holds this text; the last record when absent.
+    #[serde(default)]
+    pub(crate) record: Option<String>,
+}
+
+/// What is done to a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Harm {
+    /// The file ends in the middle of it.
+    Cut,
+    /// 512 NULs stand in its place, without an LF.
+    Zeros,
+    /// One bit of it is another.
+    Flip,
+    /// A line that is nothing follows it.
+    Garbage,
+    /// It stands twice.
+    Twice,
+    /// It is gone.
+    Drop,
+    /// 512 NULs follow the end of the file.
+    ZeroTail,
+}
+
+/// Kills the whole tree at a frame of the target. The case is repeated: at the first frame after
+/// the request was sent, at the second, until its answer comes before.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sweep {
+    /// The request.
+    pub(crate) of: String,
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// Most repetitions.
+    pub(crate) most: usize,
+}
+
+fn first() -> String {
+    "a".to_owned()
+}
+
+fn initialized() -> Begin {
+    Begin::Initialized
+}
+
+fn lf() -> String {
+    "\n".to_owned()
+}
+
+fn this_session() -> Value {
+    Value::String("$session".to_owned())
+}

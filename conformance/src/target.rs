@@ -1,0 +1,174 @@
+//! A target: how a runtime is started, and how it is made to do things. `targets/*.toml`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// A file of `targets/`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Target {
+    /// What it is called in reports.
+    pub(crate) id: String,
+    /// Program and arguments. A program with a slash is resolved where the runner was started.
+    #[serde(default)]
+    pub(crate) argv: Vec<String>,
+    /// The environment: nothing else but PATH, HOME, LANG and TMPDIR is set. `{home}`, `{state_dir}`,
+    /// `{cwd}`, `{model_url}` are filled in.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// A command line after `--` that ends so is this target: `["sessiond", "acp"]`.
+    #[serde(default)]
+    pub(crate) recognise: Vec<String>,
+    #[serde(default)]
+    pub(crate) timeouts: Timeouts,
+    /// By which prompt text it does what: `text`, `stream`, `tool`, `write`, `read`, `ask`, ….
+    /// `{name}` is filled in by the case.
+    #[serde(default = "plain")]
+    pub(crate) prompts: BTreeMap<String, String>,
+    /// Where the log of a session lies below the state folder; `{session}` is its id, `*` any name.
+    #[serde(default)]
+    pub(crate) session_files: Option<String>,
+}
+
+/// How long things may take, in milliseconds.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Timeouts {
+    /// An answer.
+    pub(crate) reply: u64,
+    /// The first answer of a process.
+    pub(crate) start: u64,
+    /// Silence after which nothing more is expected.
+    pub(crate) quiet: u64,
+    /// The end of a process after its stdin was closed, or after a signal.
+    pub(crate) exit: u64,
+    /// A whole case.
+    pub(crate) case: u64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            reply: 10_000,
+            start: 20_000,
+            quiet: 400,
+            exit: 5_000,
+            case: 60_000,
+        }
+    }
+}
+
+impl Timeouts {
+    pub(crate) fn reply(self) -> Duration {
+        Duration::from_millis(self.reply)
+    }
+
+    pub(crate) fn quiet(self) -> Duration {
+        Duration::from_millis(self.quiet)
+    }
+
+    pub(crate) fn exit(self) -> Duration {
+        Duration::from_millis(self.exit)
+    }
+
+    pub(crate) fn case(self) -> Duration {
+        Duration::from_millis(self.case)
+    }
+}
+
+/// The targets that are shipped.
+const SHIPPED: [&str; 1] = [include_str!("../targets/sessiond.toml")];
+
+impl Target {
+    /// Reads a target's file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when it is not there or not a target.
+    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
+        let fault = |why: String| Error::Usage(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+        let mut target: Self = toml::from_str(&text).map_err(|error| fault(error.to_string()))?;
+        if target.argv.is_empty() {
+            return Err(fault("argv is empty".to_owned()));
+        }
+        resolve(&mut target.argv)?;
+        Ok(target)
+    }
+
+    /// The target of a command line: a shipped one when it is recognised, else one of which
+    /// nothing is known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when the program is a path that leads nowhere.
+    pub(crate) fn of_command(command: &[String]) -> Result<Self, Error> {
+        let mut argv = command.to_vec();
+        let mut target = shipped(&argv)?;
+        resolve(&mut argv)?;
+        target.argv = argv;
+        Ok(target)
+    }
+
+    /// The prompt of this kind with its fields filled in.
+    pub(crate) fn prompt(&self, kind: &str, with: &BTreeMap<String, String>) -> Option<String> {
+        let mut text = self.prompts.get(kind)?.clone();
+        for (name, value) in with {
+            text = text.replace(&format!("{{{name}}}"), value);
+        }
+        Some(text)
+    }
+}
+
+/// The shipped target that a command line is, by the names of its programs.
+fn shipped(argv: &[String]) -> Result<Target, Error> {
+    let names: Vec<&str> = argv
+        .iter()
+        .map(|word| Path::new(word).file_name().and_then(|name| name.to_str()))
+        .map(Option::unwrap_or_default)
+        .collect();
+    for text in SHIPPED {
+        let target: Target =
+            toml::from_str(text).map_err(|error| Error::Harness(error.to_string()))?;
+        if !target.recognise.is_empty()
+            && names
+                .windows(target.recognise.len())
+                .any(|window| window == target.recognise)
+        {
+            return Ok(target);
+        }
+    }
+    Ok(Target {
+        id: names.first().copied().unwrap_or_default().to_owned(),
+        argv: Vec::new(),
+        env: BTreeMap::new(),
+        recognise: Vec::new(),
+        timeouts: Timeouts::default(),
+        prompts: plain(),
+        session_files: None,
+    })
+}
+
+/// A path is resolved now: cases run elsewhere.
+fn resolve(argv: &mut [String]) -> Result<(), Error> {
+    let Some(program) = argv.first_mut().filter(|program| program.contains('/')) else {
+        return Ok(());
+    };
+    let path = PathBuf::from(&*program);
+    let whole = path
+        .canonicalize()
+        .map_err(|error| Error::Usage(format!("{program}: {error}")))?;
+    *program = whole.to_string_lossy().into_owned();
+    Ok(())
+}
+
+/// What every agent understands.
+fn plain() -> BTreeMap<String, String> {
+    BTreeMap::from([("text".to_owned(), "{text}".to_owned())])
+}

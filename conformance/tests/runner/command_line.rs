@@ -1,0 +1,51 @@
+use super::{run, said};
+
+#[test]
+fn a_list_is_one_id_a_line_and_nothing_else() {
+    let output = run(&["acp", "--list"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.lines().count() > 250);
+    for line in text.lines() {
+        let (case, check) = line.split_once('#').expect("case and check");
+        assert!(case.starts_with("acp.") && !check.is_empty(), "{line}");
+        assert!(!line.contains(' '), "{line}");
+    }
+    let core = run(&["acp", "--list", "--level", "core"]).stdout;
+    assert!(core.len() < text.len(), "core is a part of all");
+    let one = run(&["acp", "--list", "-k", "acp.prompt.text#answered"]).stdout;
+    assert_eq!(one, b"acp.prompt.text#answered\n");
+}
+
+#[test]
+fn mistakes_of_usage_end_with_2() {
+    let rows: [&[&str]; 9] = [
+        &[],
+        &["acp"],
+        &["no-such-suite", "--list"],
+        &["acp", "--level", "heroic", "--list"],
+        &["acp", "--target", "/no/such/file.toml"],
+        &["acp", "--", "/no/such/program"],
+        &["acp", "--", "./no/such/program"],
+        &["acp", "-k", "no such check", "--", "true"],
+        &["acp", "--baseline", "/no/such/file.toml", "--", "true"],
+    ];
+    for arguments in rows {
+        let (code, text) = said(&run(arguments));
+        assert_eq!(code, Some(2), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_a_target_that_fails() {
+    let (code, text) = said(&run(&[
+        "acp",
+        "--level",
+        "core",
+        "--",
+        "no-such-program-at-all",
+    ]));
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("the process ended (127)"), "{text}");
+}
