@@ -46,7 +46,10 @@ fn optioned() -> Bench {
     bench
 }
 
-fn set(settings: &[(&str, OptionValue)]) -> Op {
+/// Options by id, with the values they shall have.
+type Wanted<'a> = &'a [(&'a str, OptionValue)];
+
+fn set(settings: Wanted<'_>) -> Op {
     let setting = |(id, value): &(&str, OptionValue)| OptionSetting {
         id: (*id).into(),
         value: value.clone(),
@@ -72,7 +75,7 @@ fn options_are_set_all_together_or_not_at_all() {
         "receipt s1 done",
     ];
     let nothing = ["receipt s1 done"];
-    let table: [(&[(&str, OptionValue)], &[&str]); 7] = [
+    let table: [(Wanted<'_>, &[&str]); 7] = [
         (&[("model", choice("large"))], &changed),
         (
             &[("model", choice("large")), ("fast", on.clone())],
