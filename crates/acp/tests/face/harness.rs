@@ -95,7 +95,8 @@ impl Stage {
             asked,
             version,
             cursor: 0,
-            was_prompted: false,
+            // Version 2 tells the commands in its answers.
+            was_prompted: version > 1,
         }
     }
 

@@ -7,6 +7,7 @@
 )]
 
 mod bad_input;
+mod cancel;
 mod choices;
 mod events;
 mod extensions;
@@ -14,6 +15,7 @@ mod harness;
 mod life;
 mod methods;
 mod negotiation;
+mod pitfalls;
 mod questions;
 mod reading;
 mod replay;

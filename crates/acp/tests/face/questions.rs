@@ -15,7 +15,7 @@ fn everything() -> Value {
         "elicitation": {"form": {}}})
 }
 
-fn request_id() -> RequestId {
+pub(crate) fn request_id() -> RequestId {
     "00000000-0000-7000-8000-000000000301".parse().unwrap()
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn asked(item: Option<ItemId>, body: RequestBody) -> ServerFrame {
     })
 }
 
-fn permission() -> RequestBody {
+pub(crate) fn permission() -> RequestBody {
     let option = |kind: PermissionKind| PermissionOption {
         id: kind.id().into(),
         name: format!("{kind:?}"),
