@@ -52,6 +52,33 @@ pub(crate) fn list(index: &Index, query: &SessionList) -> Result<Accepted, WireE
     Ok(Accepted::Sessions { sessions, next })
 }
 
+/// How many sessions there are; whatever it would be filtered by could be guessed that way.
+///
+/// # Errors
+/// As [`list`].
+pub(crate) fn count(index: &Index, query: SessionList) -> Result<Accepted, WireError> {
+    if query.title.is_some() || query.search.is_some() {
+        let message = "over a network a list is filtered within one workspace only; give `cwd`";
+        return Err(WireError::new(ErrorCode::Invalid, message));
+    }
+    let mut query = SessionList {
+        after: None,
+        limit: None,
+        ..query
+    };
+    let mut count = 0;
+    loop {
+        let Accepted::Sessions { sessions, next } = list(index, &query)? else {
+            return Ok(Accepted::Count { count });
+        };
+        count += sessions.len() as u64;
+        if next.is_none() {
+            return Ok(Accepted::Count { count });
+        }
+        query.after = next;
+    }
+}
+
 /// A text that a list is filtered by.
 fn filter(name: &str, text: Option<&String>) -> Result<Option<String>, WireError> {
     let most = limits::FILTER_CHARS;

@@ -24,6 +24,8 @@ use sessiond_protocol::{PersistenceState, SessionId, Workspace};
 use sessiond_wire::{Connection, pair};
 use tokio::sync::{mpsc, watch};
 
+use connection::Reach;
+
 use crate::{
     actor::{Command, DRAIN},
     agent::AgentFactory,
@@ -152,9 +154,19 @@ impl Engine {
 
     /// A new client's end of the waist. Dropping it is the client's going.
     pub fn connect(&self) -> Connection {
+        self.connection(Reach::User)
+    }
+
+    /// The same for a client that came over a network: of sessions of all workspaces it is told the
+    /// number only, until it names one (SEC-4).
+    pub fn connect_remote(&self) -> Connection {
+        self.connection(Reach::Network)
+    }
+
+    fn connection(&self, reach: Reach) -> Connection {
         let (client, server) = pair();
         let conn = ConnId(self.inner.connections.fetch_add(1, Ordering::Relaxed));
-        tokio::spawn(connection::serve(self.inner.clone(), conn, server));
+        tokio::spawn(connection::serve(self.inner.clone(), (conn, reach), server));
         client
     }
 

@@ -54,7 +54,10 @@ impl Host {
         who: (Secret, Vec<String>),
     ) -> std::io::Result<Web> {
         let waist = self.engine.clone();
-        Web::listen(address, who, move || route(waist.connect(), waist.clone())).await
+        Web::listen(address, who, move || {
+            route(waist.connect_remote(), waist.clone())
+        })
+        .await
     }
 
     /// Serves until `stop` is ready, or nobody was there and nothing was open for `idle`.

@@ -304,7 +304,8 @@ fn answers_by_default() -> Vec<RequestKind> {
 /// page is short.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
-    /// Only sessions of exactly this working directory.
+    /// Only sessions of exactly this working directory. Over a network a list without it is a number
+    /// (SEC-4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Only sessions of exactly this title (RESUME-2). Not empty; at most
@@ -444,6 +445,11 @@ pub enum Accepted {
         /// Where the next page begins; none at the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<String>,
+    },
+    /// list of all workspaces over a network: how many sessions there are (SEC-4).
+    Count {
+        /// The number.
+        count: u64,
     },
     /// read: event frames, as they stand in the log.
     Events {

@@ -26,8 +26,18 @@ const RECEIPT_LIMIT: Duration = Duration::from_secs(1);
 /// How long a receipt may be on its way through faces and relays, which nobody here can look into.
 const RECEIPT_WAY: Duration = Duration::from_millis(100);
 
+/// How a client came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// As the user that owns the sessions.
+    User,
+    /// Over a network, with the secret.
+    Network,
+}
+
 struct Serving {
     inner: Arc<Inner>,
+    reach: Reach,
     outlet: Outlet,
     /// The sessions this connection asked to attach to; they hear of its going.
     attached: HashSet<SessionId>,
@@ -35,10 +45,11 @@ struct Serving {
 }
 
 /// Serves a connection until its client is gone or says so.
-pub(super) async fn serve(inner: Arc<Inner>, conn: ConnId, mut end: ServerEnd) {
+pub(super) async fn serve(inner: Arc<Inner>, (conn, reach): (ConnId, Reach), mut end: ServerEnd) {
     let outlet = Outlet::new(conn, end.out.clone());
     let mut serving = Serving {
         inner,
+        reach,
         outlet,
         attached: HashSet::new(),
         greeted: false,
@@ -104,7 +115,12 @@ impl Serving {
             Op::SessionResume(resume) => self.session_resume(id, resume),
             Op::SessionList(query) => {
                 let index = self.inner.index.clone();
-                self.look_up(id, move |_| catalog::list(&index, &query));
+                // Discovery is not authority: what lies in other workspaces is a number there.
+                let counts = self.reach == Reach::Network && query.cwd.is_none();
+                self.look_up(id, move |_| match counts {
+                    true => catalog::count(&index, query),
+                    false => catalog::list(&index, &query),
+                });
             }
             Op::AgentOptions { agent } => self.options(id, session, agent),
             Op::SessionImport { source } => {

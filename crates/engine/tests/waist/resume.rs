@@ -13,10 +13,10 @@ use sessiond_log::{
 use sessiond_protocol::{
     Accepted, AttachMode, Attestation, ContextStart, Cursor, DriftClass, ErrorCode, Event,
     EventFrame, FoundBy, Marker, OnDisconnect, Op, Replay, RequestKind, ResumePath, SessionId,
-    SessionResume, TurnOutcome, Verdict, WireError, Workspace,
+    SessionNew, SessionResume, Setup, TurnOutcome, Verdict, WireError, Workspace,
 };
 
-use crate::harness::{Client, engine_in};
+use crate::harness::{Client, code, engine_in};
 
 /// A world in which the repository of a directory is what the directory's name says: that before
 /// the dash.
@@ -287,4 +287,101 @@ async fn a_run_that_goes_on_after_its_log_failed_attests_that_it_read_it_anew() 
         recovered += paths.len();
     }
     assert!(recovered > 0, "no fault hit the log");
+}
+
+/// CKPT-4: roots beside the working directory are compared as the paths they lead to, with what is
+/// recorded; what is wider is refused until it is accepted, and then recorded before all else; no
+/// grant outlives a change. A client that says nothing of them leaves them as they are.
+#[tokio::test]
+async fn wider_roots_are_refused_until_they_are_accepted_and_then_recorded() {
+    let engine = engine_in(Store::in_memory(), World::user("me"));
+    let mut client = Client::connect(&engine).await;
+    let new = SessionNew {
+        setup: roots(&["/data"]),
+        ..SessionNew::at("/r-a")
+    };
+    let session = client.create(new).await;
+    client.turn(session, "say:one").await;
+    drop(client);
+    engine.drain().await.unwrap();
+    let given = |roots: Option<&[&str]>, accept: &[DriftClass]| SessionResume {
+        setup: roots.map(|names| self::roots(names)),
+        ..resume(session, None, accept)
+    };
+    // The roots that are given, what must be accepted, what is in force then.
+    let table: [(Option<&[&str]>, bool, &[&str]); 5] = [
+        (None, false, &["/data"]),
+        (Some(&["/data/part"]), false, &["/data/part"]),
+        (Some(&["/data"]), false, &["/data"]),
+        (Some(&["/data", "/else"]), true, &["/data", "/else"]),
+        (Some(&["/"]), true, &["/"]),
+    ];
+    for (roots, must, in_force) in table {
+        let mut client = Client::connect(&engine).await;
+        let told = attach(&mut client, given(roots, &[])).await;
+        match told {
+            Ok(_) => assert!(!must, "{roots:?}"),
+            Err(error) => {
+                assert!(must, "{roots:?}: {error}");
+                assert_eq!(Vec::from(error.fields), [DriftClass::Roots]);
+                let told = attach(&mut client, given(roots, &[DriftClass::Roots]))
+                    .await
+                    .unwrap();
+                assert!(
+                    told.drift
+                        .iter()
+                        .any(|drift| drift.class == Some(DriftClass::Roots))
+                );
+            }
+        }
+        // A load alone records nothing: the next run compares with the same.
+        let events = client.events.len();
+        drop(client);
+        engine.drain().await.unwrap();
+        assert_eq!(events, 0, "{roots:?}");
+        let mut client = Client::connect(&engine).await;
+        let resumed = client
+            .submit(None, Op::SessionResume(given(roots, &[DriftClass::Roots])))
+            .await;
+        let Verdict::Accepted(Accepted::Session(view)) = resumed else {
+            panic!("{resumed:?}");
+        };
+        assert_eq!(view.roots, in_force, "{roots:?}");
+        drop(client);
+        engine.drain().await.unwrap();
+    }
+    // Recorded with the first append, they are what the next run compares with.
+    let mut client = Client::connect(&engine).await;
+    attach(&mut client, given(Some(&["/else"]), &[DriftClass::Roots]))
+        .await
+        .unwrap();
+    client.turn(session, "say:two").await;
+    drop(client);
+    engine.drain().await.unwrap();
+    let mut client = Client::connect(&engine).await;
+    assert!(
+        attach(&mut client, given(Some(&["/else"]), &[]))
+            .await
+            .is_ok()
+    );
+    drop(client);
+    engine.drain().await.unwrap();
+    let mut client = Client::connect(&engine).await;
+    assert!(
+        attach(&mut client, given(Some(&["/data"]), &[]))
+            .await
+            .is_err()
+    );
+    let relative = Op::SessionResume(given(Some(&["data"]), &[]));
+    assert_eq!(
+        code(client.submit(None, relative).await),
+        ErrorCode::Invalid
+    );
+}
+
+fn roots(names: &[&str]) -> Setup {
+    Setup {
+        roots: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Setup::default()
+    }
 }

@@ -5,9 +5,11 @@ use std::fs;
 use jsonrpsee::core::client::{Error, Subscription};
 use jsonrpsee::ws_client::{HeaderMap, HeaderValue, WsClient, WsClientBuilder};
 use serde_json::{Value, json};
-use sessiond_host::{Secret, SessiondApiClient, Web};
+use sessiond_host::{Host, Secret, SessiondApiClient, Web};
+use sessiond_protocol::{Accepted, Verdict};
 
 use crate::PATIENCE;
+use crate::client::Client;
 use crate::world::World;
 
 /// A listener over a fresh store, and the header that opens it.
@@ -199,4 +201,61 @@ async fn an_address_that_others_reach_is_not_listened_on() {
     let address = "0.0.0.0:0".parse().unwrap();
     let web = Web::listen(address, (secret, Vec::new()), move || engine.connect()).await;
     assert_eq!(web.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+}
+
+/// SEC-4: who comes over the network counts what is in all workspaces, and sees the one that it
+/// names; the user's own programs see ids, titles and roots of all.
+#[tokio::test]
+async fn a_client_of_the_network_counts_and_sees_only_the_workspace_that_it_names() {
+    let world = World::new();
+    let path = world.path("attach");
+    let secret = Secret::at(&path).unwrap();
+    let bearer = format!("Bearer {}", fs::read_to_string(&path).unwrap().trim());
+    let engine = world.engine();
+    let host = Host::open(&world.place(), engine.clone()).unwrap();
+    let address = "127.0.0.1:0".parse().unwrap();
+    let web = host.listen(address, (secret, Vec::new())).await.unwrap();
+    let mut user = Client::greet(engine.connect()).await;
+    let one = user.new_session("/secret/one").await;
+    user.new_session("/secret/two").await;
+    let client = client(&web, &[("authorization", &bearer)]).await.unwrap();
+    let mut frames = client.open(hello()).await.unwrap();
+    let name = next(&mut frames).await["incarnation"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let table = [
+        (json!({}), json!({"count": 2})),
+        (json!({"limit": 1}), json!({"count": 2})),
+        (json!({"archived": "only"}), json!({"count": 0})),
+        (json!({"search": "one"}), Value::Null),
+        (json!({"title": "one"}), Value::Null),
+    ];
+    for (number, (filter, expected)) in table.into_iter().enumerate() {
+        let mut op = json!({"type": "session.list"});
+        op.as_object_mut()
+            .unwrap()
+            .extend(filter.as_object().unwrap().clone());
+        let id = format!("s{number}");
+        let list = submission(&id, &Value::Null, &op);
+        client.submit(name.clone(), list).await.unwrap();
+        let receipt = until(&mut frames, |frame| frame["id"] == id.as_str()).await;
+        assert_eq!(receipt["accepted"], expected, "{filter}");
+        assert!(!receipt.to_string().contains("secret"), "{receipt}");
+    }
+    let op = json!({"type": "session.list", "cwd": "/secret/one"});
+    let list = submission("w", &Value::Null, &op);
+    client.submit(name.clone(), list).await.unwrap();
+    let receipt = until(&mut frames, |frame| frame["id"] == "w").await;
+    let rows = receipt["accepted"]["sessions"].as_array().unwrap();
+    let ids: Vec<_> = rows
+        .iter()
+        .map(|row| row["session"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, [one.to_string()]);
+    let list = serde_json::from_value(json!({"type": "session.list"})).unwrap();
+    let Verdict::Accepted(Accepted::Sessions { sessions, .. }) = user.call(None, list).await else {
+        panic!("no list");
+    };
+    assert_eq!(sessions.len(), 2);
 }
