@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agent;
 mod asked;
 mod awaited;
 mod choices;
@@ -70,5 +71,6 @@ mod title;
 mod update;
 mod v2;
 
+pub use agent::{AcpAgent, AgentCommand};
 pub use error::FaceError;
 pub use serve::{Options, Versions, serve};

@@ -4,9 +4,10 @@
 //! of the session.
 
 use serde::Serialize;
-use sessiond_protocol::{ErrorCode, WireError};
+use sessiond_protocol::{ErrorCode, ForeignError, WireError};
 use sessiond_wire::rpc::{
-    ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, error,
+    ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+    error,
 };
 
 const NOT_FOUND: i32 = -32002;
@@ -49,6 +50,11 @@ pub(crate) fn unknown_session(requested: &str) -> ErrorObject {
 
 /// The engine's error as the client gets it; `session` is the id that the request named.
 pub(crate) fn from_waist(refused: &WireError, session: &str) -> ErrorObject {
+    if let Some(foreign) = &refused.foreign
+        && refused.code == ErrorCode::AgentFailed
+    {
+        return relayed(foreign);
+    }
     let code = match refused.code {
         ErrorCode::NotFound => return unknown_session(session),
         ErrorCode::Busy => return busy(refused),
@@ -73,6 +79,17 @@ pub(crate) fn from_waist(refused: &WireError, session: &str) -> ErrorObject {
         | ErrorCode::Internal => INTERNAL_ERROR,
     };
     error(code, refused.message.as_str())
+}
+
+/// An error of an agent of this protocol: as it wrote it, unless its code would be taken for one of
+/// ours about the connection or the session.
+fn relayed(foreign: &ForeignError) -> ErrorObject {
+    let code = match foreign.code {
+        PARSE_ERROR | INVALID_REQUEST | NOT_FOUND | BUSY..=AGENT_UNAVAILABLE => INTERNAL_ERROR,
+        code => code,
+    };
+    let data = (!foreign.data.is_null()).then_some(&foreign.data);
+    ErrorObject::owned(code, foreign.message.as_str(), data)
 }
 
 /// Busy names who holds the session, so that the user can go there (LOG-7).

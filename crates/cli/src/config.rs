@@ -94,7 +94,7 @@ pub(crate) enum AgentKind {
 impl AgentKind {
     /// Whether this version can drive it.
     pub(crate) fn is_available(self) -> bool {
-        self == AgentKind::Script
+        matches!(self, AgentKind::Script | AgentKind::Acp)
     }
 }
 
@@ -190,7 +190,7 @@ impl Config {
             Some(agent) if agent.kind.is_available() => Ok(name.to_owned()),
             Some(agent) => Err(Failure::AgentUnavailable(format!(
                 "agent `{name}` is of kind {}, which is not in this version; use an agent of \
-                 kind script",
+                 kind script or acp",
                 agent.kind
             ))),
             None => Err(Failure::Usage(format!(

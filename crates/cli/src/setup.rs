@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sessiond_acp::{AcpAgent, AgentCommand};
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem};
@@ -16,7 +17,7 @@ use sessiond_wire::process::SupervisorExe;
 
 use crate::access::Home;
 use crate::args::{Common, Hosting};
-use crate::config::{BUILT_IN, Config};
+use crate::config::{AgentConfig, AgentKind, BUILT_IN, Config};
 use crate::configured_agent::ConfiguredAgent;
 use crate::failure::Failure;
 use crate::output::say;
@@ -98,7 +99,7 @@ impl Setup {
         let agents = self.config.agents().into_iter();
         let available = agents.filter(|(_, agent)| agent.kind.is_available());
         let agents: HashMap<_, _> = available
-            .map(|(name, _)| (name.clone(), script_agent(name)))
+            .map(|(name, agent)| (name.clone(), agent_of(name, agent)))
             .collect();
         Ok(Engine::new(EngineConfig {
             store,
@@ -123,6 +124,21 @@ fn network_warning(kind: &std::io::Result<FsKind>) -> Option<&'static str> {
         "the store is on a network file system: whether locks exclude and syncs last is up to its \
          server; keep it on a local disk (--store, $SESSIOND_HOME)",
     )
+}
+
+/// An agent of that name; of a kind that is available.
+fn agent_of(name: String, config: AgentConfig) -> Arc<dyn AgentFactory> {
+    let mut words = config.command.into_iter();
+    match (config.kind, words.next()) {
+        (AgentKind::Acp, Some(program)) => Arc::new(AcpAgent::new(AgentCommand {
+            name,
+            program,
+            args: words.collect(),
+            env: config.env.into_iter().collect(),
+            supervisor: SupervisorExe::default(),
+        })),
+        _ => script_agent(name),
+    }
 }
 
 /// A script agent of that name.

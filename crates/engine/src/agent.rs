@@ -90,6 +90,12 @@ impl HistorySource {
         }
     }
 
+    /// No conversation.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(|| Ok(Vec::new()))
+    }
+
     /// Reads it: the closed items of all turns before the one that is about to run.
     ///
     /// # Errors

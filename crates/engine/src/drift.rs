@@ -267,7 +267,9 @@ fn agent(standing: &Standing, info: &AgentInfo) -> Vec<Drift> {
     let made_by = standing.header.as_ref().map(|header| &header.agent.version);
     let last = standing.last_run.as_ref();
     let version = last.map(|last| &last.version).or(made_by);
-    if let Some(version) = version
+    // An agent that tells what it is only once it runs has told nothing yet.
+    let is_told = info.id.version.is_some() || !info.modes.is_empty();
+    if let Some(version) = version.filter(|_| is_told)
         && *version != info.id.version
     {
         drift.push(Drift {
@@ -278,7 +280,7 @@ fn agent(standing: &Standing, info: &AgentInfo) -> Vec<Drift> {
         });
     }
     let mode = standing.mode.as_deref();
-    if mode.is_some() && info.modes.iter().all(|known| Some(&*known.id) != mode) {
+    if is_told && mode.is_some() && info.modes.iter().all(|known| Some(&*known.id) != mode) {
         drift.push(Drift {
             field: DriftField::Mode,
             class: None,

@@ -42,3 +42,26 @@ fn each_error_of_the_waist_has_its_code_and_data() {
         }
     }
 }
+
+#[test]
+fn an_agents_own_error_is_relayed_but_for_codes_that_mean_something_of_ours() {
+    let cases = [
+        (-32050, -32050),
+        (1001, 1001),
+        (-32601, -32601),
+        (-32002, -32603),
+        (-32700, -32603),
+        (4001, -32603),
+    ];
+    for (code, expected) in cases {
+        let mut refused = WireError::new(ErrorCode::AgentFailed, "peer: over quota");
+        refused.foreign = Some(Box::new(ForeignError {
+            code,
+            message: "over quota".into(),
+            data: serde_json::json!({ "retry": 5 }),
+        }));
+        let told = from_waist(&refused, "abc");
+        assert_eq!((told.code(), told.message()), (expected, "over quota"));
+        assert_eq!(told.data().map(|data| data.get()), Some(r#"{"retry":5}"#));
+    }
+}

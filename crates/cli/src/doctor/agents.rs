@@ -39,7 +39,19 @@ fn finding(name: &str, agent: &AgentConfig) -> Finding {
         let detail = format!("kind {kind} is not in this version{command}");
         return Finding::warning(&topic, detail);
     }
-    Finding::good(&topic, format!("kind {kind}, built in"))
+    match agent.command.first() {
+        None => Finding::good(&topic, format!("kind {kind}, built in")),
+        Some(program) if is_runnable(program) => {
+            Finding::good(&topic, format!("kind {kind}, `{program}` can be run"))
+        }
+        Some(program) => {
+            let detail = format!(
+                "kind {kind}, `{program}` does not exist or cannot be run; install it, or mend \
+                 `command`"
+            );
+            Finding::warning(&topic, detail)
+        }
+    }
 }
 
 /// Whether a program can be run by that name.

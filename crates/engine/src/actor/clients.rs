@@ -95,9 +95,7 @@ impl Actor {
             let verdict = match answer {
                 Answered::Answer => match extensions.request(method, params).await {
                     Ok(extension) => Verdict::Accepted(Accepted::Extension { extension }),
-                    Err(error) => {
-                        Verdict::Error(WireError::new(error.code, error.message).about(session))
-                    }
+                    Err(error) => Verdict::Error(WireError::from(error).about(session)),
                 },
                 Answered::None => {
                     extensions.notify(method, params).await;

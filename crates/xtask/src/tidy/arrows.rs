@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("index", &["log", "protocol"]),
     ("engine", &["index", "log", "protocol", "wire"]),
     ("script", &["engine", "protocol", "wire"]),
-    ("acp", &["protocol", "wire"]),
+    ("acp", &["engine", "protocol", "wire"]),
     ("sqeq", &["protocol", "wire"]),
     ("host", &["engine", "protocol", "sqeq", "wire"]),
     (

@@ -20,3 +20,12 @@ pub(crate) fn only_session(home: &Home) -> String {
     assert_eq!(listed.len(), 1, "{listed:?}");
     listed.remove(0)
 }
+
+/// The sessions in the list of another store.
+pub(crate) fn listed_in(home: &Home, store: &str) -> Vec<Value> {
+    let list = home
+        .run(&["sessions", "list", "--json", "--store", store])
+        .well();
+    let list: Value = serde_json::from_str(&list.stdout).unwrap();
+    list["sessions"].as_array().unwrap().clone()
+}

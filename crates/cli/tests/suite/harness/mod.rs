@@ -1,5 +1,6 @@
 //! The real binary, driven from outside: private directories, raw lines, deadlines, SIGKILL.
 
+mod behind;
 mod files;
 mod home;
 mod host;
@@ -10,10 +11,11 @@ mod replay;
 mod server;
 mod watch;
 
+pub(crate) use behind::{END, behind, in_shell, inner, peer, serve, update};
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
 pub(crate) use host::{face, holder, kill, start};
-pub(crate) use list::{listed, only_session};
+pub(crate) use list::{listed, listed_in, only_session};
 pub(crate) use log::{append, opened};
 pub(crate) use native::{Native, hello, submission};
 pub(crate) use replay::{Part, Replay};

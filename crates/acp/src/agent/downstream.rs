@@ -1,0 +1,227 @@
+//! An agent that is open for a session: what it still has to be told, and its turns.
+
+use std::sync::Arc;
+
+use agent_client_protocol_schema::v1::PromptCapabilities;
+use async_trait::async_trait;
+use serde_json::Value;
+use sessiond_engine::{Agent, AgentError, Emit, Opening, TurnContext, TurnReport};
+use sessiond_protocol::{Content, HistoryItem, Severity};
+
+use super::between::{Between, Left, Voice};
+use super::command::AgentCommand;
+use super::connection::Connection;
+use super::handover::{self, Handover};
+use super::history::{Alignment, align};
+use super::native::{Native, SESSION};
+use super::prompt;
+use super::start::{Memory, Started};
+use super::turn::{Binding, Turn};
+
+/// What is done once the session is gone.
+pub(super) type Gone = Arc<dyn Fn() + Send + Sync>;
+
+/// A running agent, bound to a session.
+pub(super) struct Downstream {
+    native: Arc<Native>,
+    connection: Connection,
+    takes: PromptCapabilities,
+    binding: Binding,
+    /// What it lacks of the conversation.
+    handover: Option<Handover>,
+    /// What else goes before the first prompt.
+    before: Vec<Value>,
+    /// Whoever listens between turns; none while a turn runs, or where one was left.
+    between: Option<Between>,
+    gone: Gone,
+}
+
+impl Downstream {
+    /// Compares what the agent knows with the log, and makes ready what it lacks.
+    ///
+    /// # Errors
+    /// [`AgentError`] where the log cannot be read, or the agent makes no new session.
+    pub(super) async fn bind(
+        command: &AgentCommand,
+        mut started: Started,
+        opening: Opening,
+        gone: Gone,
+    ) -> Result<Self, AgentError> {
+        let session = opening.session;
+        let known = opening.native.get(SESSION).cloned();
+        let setup = opening.setup.clone();
+        let Opening {
+            cwd,
+            settings,
+            native,
+            answers,
+            updates,
+            history,
+            ..
+        } = opening;
+        let history = history.load().await?;
+        let (missing, notice) = compare(&command.name, &mut started, &history, session);
+        let missing = match missing {
+            Missing::Nothing => None,
+            Missing::From(first) => history.get(first..),
+            Missing::All => {
+                let opening = Opening {
+                    session,
+                    cwd,
+                    setup: setup.clone(),
+                    settings,
+                    native,
+                    answers,
+                    updates,
+                    history: sessiond_engine::HistorySource::none(),
+                };
+                started = started.anew(command, &opening).await?;
+                Some(&*history)
+            }
+        };
+        let handover = missing.and_then(|missing| Handover::of(session, missing));
+        let mut held = std::mem::take(&mut started.notices);
+        held.extend(notice.filter(|_| handover.is_some()));
+        let untold = setup.instructions.iter();
+        let untold = untold.filter(|given| !started.introduction.takes_instructions(given.mode));
+        let before = untold.map(handover::instructions).collect();
+        let binding = if known.as_ref() == Some(&started.native.id) {
+            Binding::Recorded
+        } else {
+            Binding::Fresh
+        };
+        let takes = started
+            .introduction
+            .capabilities
+            .prompt_capabilities
+            .clone();
+        let mut downstream = Self {
+            native: started.native,
+            connection: started.connection,
+            takes,
+            binding,
+            handover,
+            before,
+            between: None,
+            gone,
+        };
+        let incoming = started.incoming;
+        downstream.listen(Left { incoming, held }, Voice::Held);
+        Ok(downstream)
+    }
+
+    fn listen(&mut self, left: Left, voice: Voice) {
+        let gone = self.gone.clone();
+        let between = Between::begin(self.native.clone(), left, voice, move || gone());
+        self.between = Some(between);
+    }
+
+    /// The blocks of a prompt with all that goes before it, and what the agent could not be given.
+    fn blocks(&mut self, content: &[Content]) -> (Vec<Value>, Option<&'static str>) {
+        let (mut blocks, left_out) = prompt::blocks(content, &self.takes);
+        if let Some(handover) = self.handover.take() {
+            prompt::with_handover(&mut blocks, &handover, &self.takes);
+        }
+        for block in self.before.drain(..) {
+            prompt::insert(&mut blocks, block);
+        }
+        (blocks, left_out)
+    }
+}
+
+#[async_trait]
+impl Agent for Downstream {
+    async fn turn(
+        &mut self,
+        content: Vec<Content>,
+        context: &TurnContext,
+    ) -> Result<TurnReport, AgentError> {
+        let agent = self.native.agent.clone();
+        let left = match self.between.take() {
+            Some(between) => between.end().await,
+            None => None,
+        };
+        let ended = || AgentError::failed(format!("{agent} has ended; the next prompt starts it"));
+        let Some(Left { mut incoming, held }) = left else {
+            return Err(ended());
+        };
+        // Left in the middle, the turn does not end before the agent has.
+        let keeper = self.connection.keeper(context.hold());
+        for emit in held {
+            context.emit(emit).await?;
+        }
+        let (blocks, left_out) = self.blocks(&content);
+        if let Some(left_out) = left_out {
+            let title = format!("{agent} takes no {left_out}; they were left out of the prompt");
+            context.emit(Emit::Notice(Severity::Warning, title)).await?;
+        }
+        let native = self.native.clone();
+        let turn = Turn::new(&native, context, &mut incoming);
+        let result = turn.run(blocks, self.binding).await;
+        self.binding = Binding::Recorded;
+        keeper.release();
+        let held = Vec::new();
+        self.listen(Left { incoming, held }, Voice::Free);
+        result
+    }
+
+    fn is_gone(&self) -> bool {
+        self.between.is_none() || self.connection.is_over()
+    }
+}
+
+/// What an agent lacks of the conversation.
+enum Missing {
+    Nothing,
+    /// All that begins with this item.
+    From(usize),
+    /// Its session is of no use: it gets a new one.
+    All,
+}
+
+fn compare(
+    agent: &str,
+    started: &mut Started,
+    history: &[HistoryItem],
+    session: sessiond_protocol::SessionId,
+) -> (Missing, Option<Emit>) {
+    let notice = |severity, what: String| Some(Emit::Notice(severity, format!("{agent} {what}")));
+    match std::mem::replace(&mut started.memory, Memory::Kept) {
+        Memory::None => (
+            Missing::From(0),
+            notice(
+                Severity::Info,
+                "begins anew and was given the conversation so far".to_owned(),
+            ),
+        ),
+        // It shows nothing, so nothing can be compared: it is taken at its word.
+        Memory::Kept => (Missing::Nothing, None),
+        Memory::Replayed(replay) => {
+            let aligned = match replay.finish() {
+                Some(theirs) => align(session, history, &theirs),
+                None => Alignment::DiffersAt(0),
+            };
+            match aligned {
+                Alignment::Same => (Missing::Nothing, None),
+                Alignment::LacksFrom(first) => (
+                    Missing::From(first),
+                    notice(
+                        Severity::Info,
+                        "lacked the newest messages in its own record and was given them"
+                            .to_owned(),
+                    ),
+                ),
+                Alignment::DiffersAt(number) => (
+                    Missing::All,
+                    notice(
+                        Severity::Warning,
+                        format!(
+                            "has another conversation in its own record, from message {number} on; \
+                             it begins anew with what the log holds"
+                        ),
+                    ),
+                ),
+            }
+        }
+    }
+}
