@@ -2,10 +2,13 @@
 //!
 //! sessiond and agents on three SDKs are asked for the same stream by the same client, by turns, so
 //! that a change of the machine's mood meets all of them. Messages are looked into when the clock
-//! does not run. The bare writer is the ceiling: it makes a line an update and nothing else.
+//! does not run. The bare writer is the ceiling: it makes a line an update and nothing else. With
+//! `--relay` one of the agents is asked once more, behind sessiond: what that adds is what a relay
+//! costs.
 
 mod contestant;
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +25,9 @@ use crate::peers::Peers;
 use crate::toolchain::Tool;
 use crate::workspace::Workspace;
 use contestant::{Contestant, Measured, Role, Wish};
+
+/// What the agent behind sessiond is called in its configuration.
+const RELAYED: &str = "stream";
 
 /// How the stream is measured.
 #[derive(Debug, Args)]
@@ -41,6 +47,9 @@ pub(crate) struct Acp {
     /// Measure this sessiond instead of building one
     #[arg(long, value_name = "FILE")]
     sessiond: Option<PathBuf>,
+    /// Measure the agent on the TypeScript SDK once more, behind sessiond
+    #[arg(long)]
+    relay: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -60,7 +69,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Acp) -> Result<()> {
         None => build::sessiond(workspace, &target, &options.profile)?,
     };
     let environment = Environment::make(&target, "bench-acp", &sessiond)?;
-    let mut contestants = contestants(workspace, &peers, sessiond)?;
+    let mut contestants = contestants(workspace, &peers, sessiond.clone())?;
+    if options.relay {
+        contestants.push(relayed(&environment.work(), &peers, sessiond)?);
+    }
     let wish = Wish {
         updates: options.updates,
         bytes: options.bytes,
@@ -84,24 +96,82 @@ pub(crate) fn run(workspace: &Workspace, options: &Acp) -> Result<()> {
         .map_err(Error::io("writing the figures"))
 }
 
-fn contestants(workspace: &Workspace, peers: &Peers, sessiond: PathBuf) -> Result<[Contestant; 5]> {
+/// sessiond with the agent on the TypeScript SDK behind it.
+fn relayed(folder: &Path, peers: &Peers, sessiond: PathBuf) -> Result<Contestant> {
+    let file = folder.join("relay.toml");
+    // A JSON array of strings is one of TOML.
+    let command = json!([Tool::Node.program(), peers.typescript_stream()]);
+    let text = format!("[agents.{RELAYED}]\nkind = \"acp\"\ncommand = {command}\n");
+    std::fs::write(&file, text).map_err(Error::io(format!("writing {}", file.display())))?;
+    let arguments = ["acp", "--agent", RELAYED, "--config"].map(OsStr::new);
+    let arguments: Vec<&OsStr> = arguments.into_iter().chain([file.as_os_str()]).collect();
+    let role = ("TS SDK, relayed", Role::Relayed);
+    Ok(Contestant::new(role, sessiond, &arguments))
+}
+
+fn contestants(workspace: &Workspace, peers: &Peers, sessiond: PathBuf) -> Result<Vec<Contestant>> {
     let this = std::env::current_exe().map_err(Error::io("looking for this program"))?;
     let python = workspace.root().join("drives/stream/stream.py");
-    Ok([
-        Contestant::new(("sessiond acp", Role::Ours), sessiond, &[Path::new("acp")]),
+    Ok(vec![
+        Contestant::new(
+            ("sessiond acp", Role::Ours),
+            sessiond,
+            &["acp"].map(OsStr::new),
+        ),
         Contestant::new(
             ("TypeScript SDK", Role::Sdk),
             Tool::Node.program().into(),
-            &[&peers.typescript_stream()],
+            &[peers.typescript_stream().as_os_str()],
         ),
         Contestant::new(("Rust SDK", Role::Sdk), peers.rust_stream(), &[]),
-        Contestant::new(("Python SDK", Role::Sdk), peers.python(), &[&python]),
+        Contestant::new(
+            ("Python SDK", Role::Sdk),
+            peers.python(),
+            &[python.as_os_str()],
+        ),
         Contestant::new(
             ("bare writer", Role::Ceiling),
             this,
-            &[Path::new("bench"), Path::new("stream")],
+            &["bench", "stream"].map(OsStr::new),
         ),
     ])
+}
+
+/// What a relay adds to the agent behind it.
+struct Added {
+    /// Its time over the agent's own.
+    time: f64,
+    /// The same without what a turn of one update takes of each.
+    stream_time: f64,
+    /// Milliseconds that it adds to a turn of one update.
+    turn_ms: f64,
+    mib: f64,
+}
+
+impl Added {
+    fn by(contestants: &[Contestant], updates: u32) -> Option<Self> {
+        let at = |role| contestants.iter().position(|one| one.role == role);
+        let alone = &contestants.get(at(Role::Sdk)?)?.measured;
+        let relayed = &contestants.get(at(Role::Relayed)?)?.measured;
+        let ms = |of: &Measured| Some(f64::from(updates) * 1e3 / of.rate.median()?);
+        let (ms_alone, ms_relayed) = (ms(alone)?, ms(relayed)?);
+        let (turn_alone, turn_relayed) = (alone.turn_ms.median()?, relayed.turn_ms.median()?);
+        Some(Self {
+            time: ms_relayed / ms_alone,
+            stream_time: (ms_relayed - turn_relayed) / (ms_alone - turn_alone),
+            turn_ms: turn_relayed - turn_alone,
+            mib: relayed.peak_mib.median()? - alone.peak_mib.median()?,
+        })
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "time": self.time,
+            "stream_time": self.stream_time,
+            "turn_ms": self.turn_ms,
+            "mib": self.mib,
+        })
+    }
 }
 
 /// Our rate in units of the fastest agent's on an SDK.
@@ -162,6 +232,13 @@ fn table(contestants: &[Contestant], wish: Wish) -> String {
         "\nsessiond : fastest agent on an SDK = {}",
         figure(lead(contestants))
     );
+    if let Some(added) = Added::by(contestants, wish.updates) {
+        let _ = writeln!(
+            text,
+            "relayed : alone = {:.2} in time, {:.2} without the fixed cost of a turn ({:+.2} ms); {:+.1} MiB",
+            added.time, added.stream_time, added.turn_ms, added.mib,
+        );
+    }
     text
 }
 
@@ -175,6 +252,7 @@ fn object(contestants: &[Contestant], options: &Acp) -> String {
         "profile": profile,
         "agents": agents,
         "lead": lead(contestants),
+        "relay": Added::by(contestants, options.updates).map(|added| added.json()),
     });
     format!("{object}\n")
 }

@@ -1,6 +1,7 @@
 //! An agent that is asked for a stream, and what was measured of it.
 
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -30,6 +31,8 @@ pub(super) enum Role {
     Ours,
     /// An agent on an SDK of others.
     Sdk,
+    /// The first of those, behind sessiond.
+    Relayed,
     /// The bare writer.
     Ceiling,
 }
@@ -39,7 +42,7 @@ pub(super) struct Contestant {
     pub(super) name: &'static str,
     pub(super) role: Role,
     program: PathBuf,
-    arguments: Vec<PathBuf>,
+    arguments: Vec<OsString>,
     pub(super) measured: Measured,
 }
 
@@ -63,13 +66,13 @@ impl Contestant {
     pub(super) fn new(
         (name, role): (&'static str, Role),
         program: PathBuf,
-        arguments: &[&Path],
+        arguments: &[&OsStr],
     ) -> Self {
         Self {
             name,
             role,
             program,
-            arguments: arguments.iter().map(|part| part.to_path_buf()).collect(),
+            arguments: arguments.iter().map(|part| (*part).to_owned()).collect(),
             measured: Measured::default(),
         }
     }
