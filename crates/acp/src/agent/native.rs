@@ -48,7 +48,7 @@ impl Native {
 
     /// Its context and cost, as it last told them.
     pub(super) fn context_stands_at(&self) -> Usage {
-        self.context().clone()
+        *self.context()
     }
 
     /// What an update says that belongs to no turn; none where it does.

@@ -155,7 +155,7 @@ pub(super) fn call(value: &Value) -> Option<CallUpdate> {
         name: present("name").and_then(text),
         kind: present("kind").and_then(read_as),
         status: present("status").and_then(status),
-        content: present("content").map(|content| contents(content)),
+        content: present("content").map(contents),
         locations: present("locations").map(list),
         input: present("rawInput").cloned(),
         output: present("rawOutput").cloned(),

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use serde_json::json;
 
 use super::*;

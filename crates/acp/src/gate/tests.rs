@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use agent_client_protocol_schema::v1::SessionUpdate;
 use serde_json::{Value, json};
 

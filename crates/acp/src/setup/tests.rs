@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
 use serde_json::{Value, json};
 
 use super::*;

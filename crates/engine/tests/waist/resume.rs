@@ -305,11 +305,12 @@ async fn wider_roots_are_refused_until_they_are_accepted_and_then_recorded() {
     drop(client);
     engine.drain().await.unwrap();
     let given = |roots: Option<&[&str]>, accept: &[DriftClass]| SessionResume {
-        setup: roots.map(|names| self::roots(names)),
+        setup: roots.map(self::roots),
         ..resume(session, None, accept)
     };
-    // The roots that are given, what must be accepted, what is in force then.
-    let table: [(Option<&[&str]>, bool, &[&str]); 5] = [
+    /// The roots that are given, whether they must be accepted, what is in force then.
+    type Row<'a> = (Option<&'a [&'a str]>, bool, &'a [&'a str]);
+    let table: [Row<'_>; 5] = [
         (None, false, &["/data"]),
         (Some(&["/data/part"]), false, &["/data/part"]),
         (Some(&["/data"]), false, &["/data"]),

@@ -7,7 +7,7 @@ use sessiond_protocol::{
 };
 
 use super::{initialized, with_session};
-use crate::harness::{OTHER, S, Stage, session, view};
+use crate::harness::{OTHER, S, session, view};
 
 fn not_found() -> WireError {
     WireError::new(ErrorCode::NotFound, "no such session")
