@@ -1,5 +1,7 @@
 //! The Agent trait: what drives something that thinks, seen from the engine.
 
+mod error;
+
 use std::{
     collections::{BTreeMap, HashSet},
     convert::Infallible,
@@ -14,11 +16,13 @@ use std::{
 use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
-    AgentInfo, AgentOption, Command, Content, ErrorCode, ForeignError, HistoryItem, ItemId, Marker,
-    Mode, Outcome, PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, Stop,
-    ToolCall, Usage, WireError,
+    AgentInfo, AgentOption, Command, Content, HistoryItem, ItemId, Marker, Mode, Outcome,
+    PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, Stop, ToolCall,
+    Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
+
+pub use error::{AgentError, TurnOver};
 
 /// How many messages an agent may be ahead of the engine. Small, so that a slow client slows the
 /// agent down within a screenful; large enough that a burst of deltas costs one wake-up.
@@ -155,65 +159,6 @@ pub struct TurnReport {
     pub stop: Stop,
     /// What it used, where it knows.
     pub usage: Option<Usage>,
-}
-
-/// Why an agent, or a turn of it, failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct AgentError {
-    /// `agent_unavailable` where it did not start, `agent_failed` where a turn failed.
-    pub code: ErrorCode,
-    /// What happened, for the user.
-    pub message: String,
-    /// The error as the agent's own protocol put it, for a client that speaks that protocol too.
-    pub foreign: Option<Box<ForeignError>>,
-}
-
-impl AgentError {
-    /// The turn failed.
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self {
-            code: ErrorCode::AgentFailed,
-            message: message.into(),
-            foreign: None,
-        }
-    }
-
-    /// The agent could not be started or went away.
-    pub fn unavailable(message: impl Into<String>) -> Self {
-        Self {
-            code: ErrorCode::AgentUnavailable,
-            message: message.into(),
-            foreign: None,
-        }
-    }
-
-    /// The same error with what the agent's own protocol said.
-    #[must_use]
-    pub fn with_foreign(mut self, foreign: ForeignError) -> Self {
-        self.foreign = Some(Box::new(foreign));
-        self
-    }
-}
-
-impl From<AgentError> for WireError {
-    fn from(error: AgentError) -> Self {
-        WireError {
-            foreign: error.foreign,
-            ..WireError::new(error.code, error.message)
-        }
-    }
-}
-
-/// The turn is over for the engine (stopped hard, or its log failed): return at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the turn is over")]
-pub struct TurnOver;
-
-impl From<TurnOver> for AgentError {
-    fn from(over: TurnOver) -> Self {
-        AgentError::failed(over.to_string())
-    }
 }
 
 /// What an agent lets be known in a turn.

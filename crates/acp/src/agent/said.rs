@@ -10,6 +10,9 @@ use super::update::{self, Update};
 /// The notification that carries updates.
 const UPDATE: &str = "session/update";
 
+/// Notifications about requests, not about sessions, begin so: nobody upstream knows those requests.
+const PROTOCOL: &str = "$/";
+
 /// What a notification says.
 #[derive(Debug)]
 pub(super) enum Said<'a> {
@@ -26,6 +29,9 @@ pub(super) fn said<'a>(native: &Native, method: &str, params: Option<&'a RawValu
     let Some(params) = params else {
         return Said::Nothing;
     };
+    if method.starts_with(PROTOCOL) {
+        return Said::Nothing;
+    }
     if method != UPDATE {
         return beyond(native, method, params);
     }
