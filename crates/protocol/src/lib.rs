@@ -73,7 +73,7 @@ pub use limits::Limits;
 pub use marker::Marker;
 pub use op::{
     Accepted, Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued,
-    Replay, SessionList, SessionNew, SessionResume, SessionStatus, TurnStage,
+    Replay, SessionList, SessionNew, SessionResume, TurnStage,
 };
 pub use request::{
     ClosedBecause, Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,
@@ -81,7 +81,8 @@ pub use request::{
 };
 pub use session::{
     AgentId, AgentInfo, Command, ForkPoint, Grant, GrantEffect, HistoryItem, Kept, Mode,
-    ModePolicy, Origin, Recency, SessionOpened, SessionView, Start, Summary, Workspace, title_line,
+    ModePolicy, Origin, Recency, SessionOpened, SessionStatus, SessionView, Start, Summary,
+    Workspace, title_line,
 };
 pub use setup::{
     AgentOption, Choice, Instructions, InstructionsMode, McpServer, NameValue, OptionSetting,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     AgentInfo, Content, Cursor, DriftClass, FoundBy, IdempotencyKey, Item, ItemId, OptionSetting,
-    RequestKind, SessionId, SessionView, Setup, Summary, TurnId,
+    RequestKind, SessionId, SessionStatus, SessionView, Setup, Summary, TurnId,
 };
 
 /// What a submission asks for. The session it is about stands beside it, where there is one.
@@ -478,18 +478,6 @@ pub enum Accepted {
     },
     /// Anything else.
     Done {},
-}
-
-/// Whether a session is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionStatus {
-    /// A process has it open, this one or another.
-    Open,
-    /// It rests, and can be resumed.
-    Saved,
-    /// It is in the archive; bring it back to resume it.
-    Archived,
 }
 
 /// How far a turn is that a repeated submission names.

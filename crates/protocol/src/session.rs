@@ -342,3 +342,15 @@ impl Origin {
         *self == Origin::Conversation
     }
 }
+
+/// Whether a session is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    /// A process has it open, this one or another.
+    Open,
+    /// It rests, and can be resumed.
+    Saved,
+    /// It is in the archive; bring it back to resume it.
+    Archived,
+}
