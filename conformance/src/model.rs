@@ -13,7 +13,7 @@
 //! # The script in a prompt
 //!
 //! Words of the form `WORD[argument]` in the last text of the last prompt, anywhere in it; brackets
-//! nest. Texts that begin with a tag (`<…`) are an agent's own and do not count.
+//! nest. Texts that begin as agents begin their own (a tag, `--- `) do not count.
 //! ` THEN ` separates what is said before and after the results of tools. A prompt without such a
 //! word is answered with its own first words, a round without a step with what the tools returned.
 //!

@@ -40,17 +40,22 @@ impl Delivery {
     }
 }
 
+/// How texts begin that agents put beside a prompt of their own accord: tagged ones, notes of
+/// Claude about what was interrupted, what Gemini and codex make of an embedded resource.
+const OWN: [&str; 5] = [
+    "<",
+    "[Request interrupted",
+    "--- ",
+    "Content from @",
+    "sessiond://",
+];
+
 /// What a person wrote, of the texts that a user message holds: the last one that is not an
-/// agent's own. Agents mark what they add by a leading tag, and put it, like what was said in
-/// another session, before the prompt.
+/// agent's own. What was said in another session stands before the prompt.
 pub(crate) fn written<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
-    let own = |text: &&str| !text.trim_start().starts_with('<') && !text.trim().is_empty();
-    texts
-        .into_iter()
-        .filter(own)
-        .last()
-        .unwrap_or_default()
-        .to_owned()
+    let own = |text: &str| text.is_empty() || OWN.iter().any(|mark| text.starts_with(mark));
+    let kept = texts.into_iter().filter(|text| !own(text.trim()));
+    kept.last().unwrap_or_default().to_owned()
 }
 
 /// Tokens of so many bytes, as reckoned everywhere here: four bytes each.

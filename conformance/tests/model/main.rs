@@ -145,8 +145,12 @@ async fn only_the_last_text_of_a_prompt_is_its_script() {
     for service in &ALL {
         let texts = [
             "before: SAY[old]",
+            "sessiond://session/1",
             "SAY[new]",
             "<reminder>SAY[own]</reminder>",
+            "[Request interrupted by user]",
+            "\n--- Content from referenced context ---",
+            "Content from @x: SAY[context]",
             " ",
         ];
         let (path, body) = (service.request)(&[(service.texts)(&texts)], true);
