@@ -1,8 +1,9 @@
-// Drives real agents, unmodified, on the scripted model server: `node agents.mjs [NAME]`. Each
-// alone, which shows what it does and that it works here at all.
-// Environment: SESSIOND_MODEL (the scripted model server), SESSIOND_PEERS; the working directory
-// must be empty.
+// Drives real agents, unmodified, on the scripted model server: `node agents.mjs [NAME]`. First
+// each alone, which shows that it works here at all, then behind `sessiond acp`.
+// Environment: SESSIOND_BIN, SESSIOND_MODEL (the scripted model server), SESSIOND_PEERS; the
+// working directory must be empty.
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Checks } from "../checks.mjs";
@@ -12,8 +13,28 @@ import { Scenario } from "./scenario.mjs";
 
 const checks = new Checks();
 
+/** The configuration under which sessiond runs the agent. */
+function configured(profile, place, env) {
+  const path = join(place.home, "config.toml");
+  const table = Object.entries(env).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+  writeFileSync(path, [
+    `[agents.${profile.name}]`,
+    'kind = "acp"',
+    `command = ${JSON.stringify(profile.command)}`,
+    `env = { ${table.join(", ")} }`,
+    "",
+  ].join("\n"));
+  return path;
+}
+
 const ways = {
   alone: (profile, place, env) => ({ command: profile.command, env, cwd: place.work }),
+  behind: (profile, place, env) => ({
+    command: [process.env.SESSIOND_BIN, "acp", "--agent", profile.name,
+      "--config", configured(profile, place, env), "--store", join(place.home, "store")],
+    env: { PATH: env.PATH, HOME: place.home, SESSIOND_DRIVE: env.SESSIOND_DRIVE },
+    cwd: place.work,
+  }),
 };
 
 async function drive(profile, way) {
@@ -32,10 +53,15 @@ async function drive(profile, way) {
     const link = await scenario.meet();
     await scenario.permission(link);
     await scenario.cancel(link);
-    await scenario.killed(link);
+    const left = await scenario.killed(link);
     if (way === "alone" && profile.cannotComeBack) return;
     const { link: again, replay } = await scenario.back();
-    scenario.facts.lostInItsReplay = scenario.lost(replay);
+    const lost = scenario.lost(replay);
+    if (way === "behind") {
+      that("a killed sessiond leaves no process of the agent", left.length === 0, left);
+      that("the replay lacks nothing", lost.length === 0, lost);
+    }
+    scenario.facts.lostInItsReplay = lost;
     await scenario.goOn(again);
   } catch (error) {
     // Whatever ends the scenario early is one failed check.

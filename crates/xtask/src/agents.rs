@@ -1,4 +1,4 @@
-//! `agents`: real agents on the scripted model server.
+//! `agents`: real agents on the scripted model server, alone and behind sessiond.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,29 +10,25 @@ use crate::process;
 use crate::toolchain::Tool;
 use crate::workspace::{Workspace, cargo};
 
-/// Four agents, a minute each at the very most.
-const DEADLINE: Duration = Duration::from_secs(240);
+/// Four agents, twice each, a minute at the very most.
+const DEADLINE: Duration = Duration::from_secs(480);
 
-/// Builds the model server, installs the agents, and drives those whose name contains
-/// `filter`.
+/// Builds sessiond and the model server, installs the agents, and drives those whose name contains
+/// `filter` in the ways whose name contains `way`.
 ///
 /// # Errors
 ///
 /// `Command` when a build, the installation or a check fails.
-pub(crate) fn run(workspace: &Workspace, filter: &str) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace, filter: &str, way: &str) -> Result<()> {
     let target = workspace.target()?;
-    let build = [
-        "build",
-        "--quiet",
-        "--bins",
-        "--package",
-        "sessiond-conformance",
-    ];
-    process::run(
-        Command::new(cargo())
-            .args(build)
-            .current_dir(workspace.root()),
-    )?;
+    for package in ["sessiond-cli", "sessiond-conformance"] {
+        let build = ["build", "--quiet", "--bins", "--package", package];
+        process::run(
+            Command::new(cargo())
+                .args(build)
+                .current_dir(workspace.root()),
+        )?;
+    }
     Peers::at(&target).install_agents(workspace)?;
     let debug = target.join("debug");
     let environment = Environment::make(&target, "agents", &debug.join("sessiond"))?;
@@ -41,6 +37,6 @@ pub(crate) fn run(workspace: &Workspace, filter: &str) -> Result<()> {
     command
         .env("SESSIOND_MODEL", debug.join("scripted-model"))
         .arg(drive)
-        .arg(filter);
+        .args([filter, way]);
     process::run_within(&mut command, DEADLINE)
 }

@@ -46,13 +46,17 @@ enum Task {
         #[arg(default_value = "")]
         filter: String,
     },
-    /// Drive real agents on the scripted model server of conformance/ (installs 1.3 GB)
+    /// Drive real agents, alone and behind sessiond, on the scripted model server (installs 1.3 GB)
     #[command(after_help = "Examples:\n  cargo xtask agents\n  \
-        cargo xtask agents claude")]
+        cargo xtask agents claude\n  \
+        cargo xtask agents codex behind")]
     Agents {
         /// Only those whose name contains this
         #[arg(default_value = "")]
         filter: String,
+        /// Only `alone` or only `behind`
+        #[arg(default_value = "")]
+        way: String,
     },
     /// Run the examples, and connect as each editor configuration says
     #[command(after_help = "Examples:\n  cargo xtask examples\n  cargo xtask examples editors")]
@@ -115,7 +119,7 @@ impl Cli {
             Task::Tidy => tidy::run(workspace.root()),
             Task::Peers => Peers::at(&workspace.target()?).install(&workspace),
             Task::Drives { filter } => program::run_matching(&workspace, Kind::Drive, &filter),
-            Task::Agents { filter } => agents::run(&workspace, &filter),
+            Task::Agents { filter, way } => agents::run(&workspace, &filter, &way),
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
             Task::Faults(options) => faults::run(&workspace, &options),
             Task::Schemas(options) => schemas::run(&workspace, &options),
