@@ -37,8 +37,8 @@ async fn a_session_is_forked_at_its_newest_bookmark_while_its_turn_goes_on() {
     let child = fork(&mut client, parent, None).await;
     assert_eq!(
         child.cursor,
-        bookmark.next(),
-        "its marker, and nothing was open"
+        bookmark.next().next(),
+        "its marker and its title, and nothing was open"
     );
 
     let mut other = Client::connect(&engine).await;
