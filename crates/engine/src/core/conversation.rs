@@ -45,6 +45,8 @@ impl Stepping<'_> {
             return self.reject(cause, error);
         }
         self.step.urgent.push(Urgent::DropAgent);
+        // Also where lean persistence stores nothing of the items.
+        self.record_closings();
         let title = items.iter().find_map(prompt_text).map(str::to_owned);
         for item in items {
             let frame = EventFrame {

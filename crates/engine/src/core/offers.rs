@@ -38,6 +38,10 @@ pub(super) fn notice(severity: Severity, text: &str) -> Event {
 impl Stepping<'_> {
     /// What an agent says outside of its turns, or of things that belong to none.
     pub(super) fn noted(&mut self, emit: Emit) {
+        if self.core.is_closed() {
+            tracing::debug!("an agent said something behind the close of its session");
+            return;
+        }
         let turn = self.turn_id();
         match emit {
             Emit::Commands(commands) => {

@@ -4,10 +4,12 @@
 mod act;
 mod answers;
 mod books;
+mod conversation;
 mod forks;
 mod hooks;
 mod life;
 mod model;
+mod offers;
 mod rig;
 mod submissions;
 mod verdict;
@@ -45,6 +47,7 @@ fn interleaving(persistence: PersistenceState, acts: &[Act]) -> Result<(), Broke
     for (at, act) in acts.iter().enumerate() {
         rig.act(act)
             .and_then(|()| rig.steers_agree())
+            .and_then(|()| rig.offers_agree())
             .map_err(|broken| format!("{broken} (act {at}: {act:?})"))?;
     }
     rig.finish()
@@ -56,7 +59,9 @@ fn interleaving(persistence: PersistenceState, acts: &[Act]) -> Result<(), Broke
 /// only where all it is bound to is current; what a hook is about waits for its answer and becomes
 /// what that says; a question outlives a client that left its turn to itself, for a day; who looks
 /// on changes nothing and is shown all; no right is carried to another root or into a fork; what was
-/// promised survives a kill, and what was synced a loss of power.
+/// promised survives a kill, and what was synced a loss of power; what is in force is what the
+/// newest clear or rewind left so, with what was appended; who submitted what waits takes it back;
+/// an agent that is told to stop a call is told first (CKPT-2, SEC-5).
 #[test]
 fn no_interleaving_breaks_a_rule() {
     let form = Form::asked();

@@ -35,6 +35,36 @@ pub(super) enum Meddling {
     Configure,
     Clear,
     Close,
+    Append,
+    Rewind,
+}
+
+/// Whose submission a client takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    Own,
+    /// That of another connection.
+    Other,
+}
+
+/// Where the conversation is to go back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    Bookmark(u8),
+    /// Any event, and what is none.
+    Anything(u8),
+}
+
+/// What an agent says of no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Note {
+    Options(u8),
+    Mode(u8),
+    Commands,
+    Title,
+    Notice,
+    /// What is of a turn.
+    Text,
 }
 
 /// Whether a fork has said that it is one when the next process reads it.
@@ -96,6 +126,15 @@ pub(super) enum Act {
     Relocate(u8),
     Clear,
     Close,
+    Rewind(Aim),
+    /// Items become part of the conversation.
+    Append(u8),
+    /// Options are set, and maybe a mode with them.
+    Choose(u8),
+    /// One call is to stop.
+    StopCall(u8),
+    /// A client takes back one of the newest submissions that had to wait.
+    Withdraw(u8, Whose),
     Answer {
         which: u8,
         how: How,
@@ -113,6 +152,7 @@ pub(super) enum Act {
     Plan,
     Title,
     Notice,
+    Note(Note),
     Record,
     TakeSteers,
     /// The agent waits for who has a say about the calls that it has ended.
@@ -187,6 +227,33 @@ fn submissions() -> impl Strategy<Value = Act> {
         1 => (0..3u8).prop_map(Act::Relocate),
         1 => Just(Act::Clear),
         1 => Just(Act::Close),
+        2 => aim().prop_map(Act::Rewind),
+        2 => (0..6u8).prop_map(Act::Append),
+        2 => (0..8u8).prop_map(Act::Choose),
+        2 => any::<u8>().prop_map(Act::StopCall),
+        2 => (any::<u8>(), whose()).prop_map(|(which, whose)| Act::Withdraw(which, whose)),
+    ]
+}
+
+fn aim() -> impl Strategy<Value = Aim> {
+    prop_oneof![
+        3 => any::<u8>().prop_map(Aim::Bookmark),
+        1 => any::<u8>().prop_map(Aim::Anything),
+    ]
+}
+
+fn whose() -> impl Strategy<Value = Whose> {
+    prop_oneof![3 => Just(Whose::Own), 1 => Just(Whose::Other)]
+}
+
+fn note() -> impl Strategy<Value = Note> {
+    prop_oneof![
+        3 => (0..3u8).prop_map(Note::Options),
+        3 => (0..5u8).prop_map(Note::Mode),
+        1 => Just(Note::Commands),
+        1 => Just(Note::Title),
+        1 => Just(Note::Notice),
+        1 => Just(Note::Text),
     ]
 }
 
@@ -228,6 +295,7 @@ fn of_the_agent() -> impl Strategy<Value = Act> {
         1 => Just(Act::Plan),
         1 => Just(Act::Title),
         1 => Just(Act::Notice),
+        4 => note().prop_map(Act::Note),
         1 => Just(Act::Record),
         3 => Just(Act::TakeSteers),
         3 => Just(Act::CallsEnded),
@@ -250,6 +318,8 @@ fn of_the_world() -> impl Strategy<Value = Act> {
         Just(Meddling::Configure),
         Just(Meddling::Clear),
         Just(Meddling::Close),
+        Just(Meddling::Append),
+        Just(Meddling::Rewind),
     ];
     let time = prop_oneof![
         0..50u16,

@@ -2,8 +2,8 @@
 
 use sessiond_protocol::{
     Event, Hook, ItemId, Marker, Outcome, Permission, PermissionKind, PermissionOption,
-    RequestBody, RequestKind, Severity, Stop, TerminalOp, ToolCall, ToolStatus, TurnOutcome,
-    limits,
+    RequestBody, RequestKind, Severity, Stop, Stoppable, TerminalOp, ToolCall, ToolStatus,
+    TurnOutcome, limits,
 };
 use uuid::Uuid;
 
@@ -196,7 +196,10 @@ impl Rig {
     fn start_call(&mut self) -> Result<(), Broken> {
         let before = self.books.calls().len();
         let token = self.token();
-        let call = call(ToolStatus::Pending);
+        let mut call = call(ToolStatus::Pending);
+        if token.0 % 2 == 0 {
+            call.stoppable = Stoppable::Yes;
+        }
         let hooked = self.model.is_hooked();
         let taken = self.take(Input::CallStarted { call, token })?;
         ensure!(self.books.calls().len() == before + 1, "a call begins");
@@ -230,7 +233,7 @@ impl Rig {
     }
 
     /// A call that the agent knows, open or not.
-    fn call(&self, which: Option<u8>) -> ItemId {
+    pub(super) fn call(&self, which: Option<u8>) -> ItemId {
         let calls = &self.calls;
         let known = which.and_then(|n| calls.get(usize::from(n).checked_rem(calls.len())?));
         known

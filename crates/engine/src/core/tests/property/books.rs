@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sessiond_protocol::{
-    Cursor, Event, EventFrame, Item, ItemId, ItemKind, Marker, Place, RequestId, ToolStatus,
-    TurnId, TurnOutcome,
+    Cursor, Event, EventFrame, Item, ItemId, ItemKind, Marker, Place, RequestId, Standing,
+    Stoppable, Titler, ToolStatus, TurnId, TurnOutcome,
 };
 
 use super::{Broken, ensure};
@@ -15,6 +15,8 @@ use super::{Broken, ensure};
 pub(super) struct OpenItem {
     turn: Option<TurnId>,
     is_call: bool,
+    /// Whether it can be stopped by itself.
+    stops: bool,
     /// What was shown of its text.
     shown: String,
     /// Bytes of it that partials have stored.
@@ -42,6 +44,10 @@ pub(super) struct Books {
     closed_items: BTreeSet<ItemId>,
     pub(super) requests: BTreeMap<RequestId, Option<TurnId>>,
     closed_requests: BTreeSet<RequestId>,
+    /// Where the conversation in force began, and where it can be taken up again.
+    base: Cursor,
+    bookmark: Cursor,
+    titled_by: Option<Titler>,
     /// What a dead process left open must be closed before anything else happens.
     stale: bool,
 }
@@ -60,6 +66,9 @@ impl Books {
             closed_items: BTreeSet::new(),
             requests: BTreeMap::new(),
             closed_requests: BTreeSet::new(),
+            base: Cursor::START,
+            bookmark: Cursor::START,
+            titled_by: None,
             stale: false,
         }
     }
@@ -120,6 +129,30 @@ impl Books {
         calls.map(|(id, _)| *id).collect()
     }
 
+    /// Whether a call is open that can be stopped by itself.
+    pub(super) fn stops(&self, item: ItemId) -> bool {
+        self.items.get(&item).is_some_and(|open| open.stops)
+    }
+
+    /// The session knows where its conversation began, and where it can be taken up (SQEQ-5).
+    pub(super) fn marks_agree(&self, standing: &Standing) -> Result<(), Broken> {
+        let (known, expected) = (
+            (standing.base, standing.bookmark),
+            (self.base, self.bookmark),
+        );
+        ensure!(
+            known == expected,
+            "{known:?} are base and bookmark, not {expected:?}"
+        );
+        Ok(())
+    }
+
+    /// The conversation in force begins anew.
+    fn turns_at(&mut self, frame: &EventFrame) {
+        self.base = frame.cursor.unwrap_or_default();
+        self.bookmark = self.base;
+    }
+
     /// Takes in the next event, which must break no rule.
     pub(super) fn apply(&mut self, frame: &EventFrame) -> Result<(), Broken> {
         if let Some(Cursor(cursor)) = frame.cursor {
@@ -146,13 +179,13 @@ impl Books {
         let closes = matches!(
             frame.event,
             Event::RequestClosed { .. }
-                | Event::ItemEnded { .. }
                 | Event::TurnEnded(_)
                 | Event::SessionChanged(_)
                 | Event::Marker(Marker::Attest { .. } | Marker::Revoke {} | Marker::Fork { .. })
         );
+        let ends = matches!(frame.event, Event::ItemEnded { .. }) && frame.turn.is_some();
         ensure!(
-            closes || !self.stale,
+            closes || ends || !self.stale,
             "{} before what a dead process left open was closed",
             frame.event.kind()
         );
@@ -178,13 +211,24 @@ impl Books {
                 self.waiting.insert(at, (turn, *place));
                 self.waited.insert(turn);
             }
-            Event::TurnStarted { .. } => self.started(turn_of(frame)?)?,
+            Event::TurnStarted { base, .. } => {
+                ensure!(*base == self.base, "a turn goes on from what is in force");
+                self.started(turn_of(frame)?)?;
+            }
             Event::TurnEnded(ended) => {
                 let cursor = frame.cursor.unwrap_or_default();
                 ensure!(ended.bookmark == cursor, "the bookmark is the end (SQEQ-5)");
                 self.turn_ended(turn_of(frame)?, ended.outcome)?;
+                if self.active.is_none() {
+                    self.bookmark = cursor;
+                }
             }
-            Event::ItemStarted { item } => self.begin(frame, item.kind())?,
+            Event::ItemStarted { item } => {
+                self.begin(frame, item.kind())?;
+                if let Item::ToolCall(call) = item {
+                    self.open(frame)?.stops = call.stoppable == Stoppable::Yes;
+                }
+            }
             Event::ItemPartial {
                 kind, offset, text, ..
             } => self.partial(frame, *kind, (*offset, text))?,
@@ -196,9 +240,10 @@ impl Books {
                 );
                 open.shown.push_str(text);
             }
-            Event::ItemChanged { .. } => {
+            Event::ItemChanged { call } => {
                 let open = self.open(frame)?;
                 ensure!(open.is_call, "only a call changes");
+                open.stops = call.stoppable == Stoppable::Yes;
             }
             Event::ItemEnded { item } => self.item_ended(frame, item)?,
             Event::RequestOpened { request, .. } => {
@@ -216,8 +261,26 @@ impl Books {
             Event::SessionClosed {} => {
                 ensure!(self.is_settled(), "a session is closed with all in it");
             }
-            Event::Marker(Marker::Clear {}) => {
-                ensure!(self.is_settled(), "nothing is cleared under a turn");
+            Event::SessionOpened(_) => self.turns_at(frame),
+            // It is called after its parent, whoever chose that.
+            Event::Marker(Marker::Fork { .. }) => self.titled_by = None,
+            Event::Marker(Marker::Clear {} | Marker::Rewind { .. }) => {
+                ensure!(self.is_settled(), "nothing is left behind under a turn");
+                self.turns_at(frame);
+            }
+            Event::SessionChanged(change) if change.title.is_some() => {
+                let say = |by: Option<Titler>| match by {
+                    None => 0,
+                    Some(Titler::Prompt) => 1,
+                    Some(Titler::Agent) => 2,
+                    Some(Titler::User) => 3,
+                };
+                let (before, by) = (say(self.titled_by), say(change.titled_by));
+                ensure!(
+                    by > before || by == before && by > 1,
+                    "who has less say chooses the title"
+                );
+                self.titled_by = change.titled_by;
             }
             _ => {}
         }
@@ -321,6 +384,12 @@ impl Books {
         let id = frame.item.ok_or("an item has an id")?;
         ensure!(self.closed_items.insert(id), "an item ends once");
         let open = self.items.remove(&id);
+        if frame.turn.is_none() {
+            ensure!(open.is_none(), "what is appended is whole");
+            ensure!(self.is_settled(), "nothing is appended under a turn");
+            self.bookmark = frame.cursor.unwrap_or(self.bookmark);
+            return Ok(());
+        }
         match (item, &open) {
             (Item::AgentMessage { text, .. } | Item::Thought { text, .. }, Some(open)) => {
                 let whole = match self.view {

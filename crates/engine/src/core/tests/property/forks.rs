@@ -44,10 +44,14 @@ impl Rig {
     }
 }
 
-/// Where a session can be forked.
-fn is_bookmark(frame: &EventFrame) -> bool {
-    matches!(
-        frame.event,
-        Event::SessionOpened(_) | Event::TurnEnded(_) | Event::Marker(Marker::Clear {})
-    )
+/// Where a session can be forked, and a conversation goes back to.
+pub(super) fn is_bookmark(frame: &EventFrame) -> bool {
+    match frame.event {
+        Event::SessionOpened(_)
+        | Event::TurnEnded(_)
+        | Event::Marker(Marker::Clear {} | Marker::Rewind { .. }) => true,
+        // What a client appended.
+        Event::ItemEnded { .. } => frame.turn.is_none(),
+        _ => false,
+    }
 }

@@ -343,9 +343,12 @@ impl Rig {
         self.fresh = true;
         self.model.reborn(&self.log, self.parent.as_ref());
         self.keys_agree()?;
+        self.conversation_agrees()?;
+        self.books.marks_agree(&self.core.standing)?;
         (self.written, self.synced) = (self.log.len(), self.log.len());
         self.held.clear();
         self.receipts.clear();
+        self.queued.clear();
         self.calls.clear();
         self.agent = Agent::Absent;
         self.client = None;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, ForkPoint, GrantEffect, Marker, OnDisconnect, Outcome, PermissionKind,
-    RequestBody, RequestFrame, RequestId, RequestKind, SessionId, Standing, SubmissionId, TurnId,
-    TurnOutcome,
+    AgentOption, Event, EventFrame, ForkPoint, GrantEffect, Marker, OnDisconnect, OptionSetting,
+    Outcome, PermissionKind, RequestBody, RequestFrame, RequestId, RequestKind, SessionId,
+    Standing, SubmissionId, TurnId, TurnOutcome,
 };
 
 use super::{
@@ -107,12 +107,16 @@ pub(super) struct Model {
     pub(super) closed: bool,
     pub(super) keys: Vec<Key>,
     pub(super) promised: BTreeMap<TurnId, Promise>,
-    mode: String,
+    pub(super) mode: String,
+    /// The options that the agent of this process has said.
+    pub(super) offered: Vec<AgentOption>,
+    /// The values of options that are in force.
+    pub(super) settings: Vec<OptionSetting>,
     /// The mode that the session began with.
     first_mode: String,
     /// The newest parent that the log names.
     parent: Option<SessionId>,
-    grants: Vec<(String, GrantEffect)>,
+    pub(super) grants: Vec<(String, GrantEffect)>,
     policy: u64,
     /// What must be recorded of the rights that the run does not go on with.
     owed: Owed,
@@ -155,6 +159,9 @@ impl Model {
                     self.mode.clone_from(mode);
                     self.policy += 1;
                 }
+                if let Some(options) = &change.options {
+                    self.settings = options.iter().map(AgentOption::setting).collect();
+                }
             }
             Event::Marker(Marker::Grant { grant }) => {
                 self.grants.push((grant.pattern.clone(), grant.effect));
@@ -189,6 +196,12 @@ impl Model {
             .iter()
             .map(|(pattern, effect)| (pattern, *effect)));
         ensure!(same, "{:?}, not {:?}", standing.grants, self.grants);
+        let options = &standing.options;
+        ensure!(
+            *options == self.settings,
+            "{options:?} are in force, not {:?}",
+            self.settings
+        );
         Ok(())
     }
 

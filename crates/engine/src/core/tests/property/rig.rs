@@ -66,6 +66,8 @@ pub(super) struct Rig {
     /// How often each submission of this process got a receipt.
     pub(super) receipts: HashMap<SubmissionId, u32>,
     pub(super) submissions: u32,
+    /// The turns of this process that had to wait, and who asked for them.
+    pub(super) queued: Vec<(ConnId, SubmissionId, TurnId)>,
     /// The client that is attached, whether or not the session still takes anything.
     pub(super) client: Option<ConnId>,
     pub(super) tokens: u64,
@@ -106,6 +108,7 @@ impl Rig {
             stopped: false,
             receipts: HashMap::new(),
             submissions: 0,
+            queued: Vec::new(),
             client: None,
             tokens: 0,
             asked: Vec::new(),
@@ -158,6 +161,8 @@ impl Rig {
                 answers,
             } => self.swap(on_disconnect, answers),
             Act::Answer { which, how } => self.answer(which, how),
+            Act::Withdraw(which, whose) => self.withdraw(which, whose),
+            Act::Note(note) => self.note(note),
             ref act if self.submits(act) => self.submit(act),
             ref act => self.agent_acts(act),
         }
@@ -237,6 +242,7 @@ impl Rig {
         self.model.rights_recorded(records)?;
         if !self.log.is_empty() {
             self.model.rights_agree(&self.core.standing)?;
+            self.books.marks_agree(&self.core.standing)?;
         }
         let never_ran = self.urgent(&step);
         self.hold(step)?;

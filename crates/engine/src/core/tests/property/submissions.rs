@@ -1,8 +1,8 @@
 //! What clients submit, and what the model says must come of it.
 
 use sessiond_protocol::{
-    Accepted, Content, ErrorCode, Event, EventFrame, IfBusy, Item, Op, Place, Queued, Receipt,
-    SubmissionId, TurnId, Verdict,
+    Accepted, Content, ErrorCode, Event, EventFrame, IfBusy, Item, ItemId, Op, Place, Queued,
+    Receipt, SubmissionId, TurnId, Verdict,
 };
 use uuid::Uuid;
 
@@ -10,18 +10,18 @@ use super::{
     Broken,
     act::{Act, Which},
     ensure,
-    model::Key,
+    model::{Asked, Key},
     rig::Rig,
     verdict::Taken,
 };
-use crate::core::{Cause, Input, Urgent};
+use crate::core::{Cause, Urgent};
 
 /// Modes that are submitted; the last one is none of the agent's.
-const MODES: [&str; 5] = ["ask", "auto", "read-only", "careful", "no such mode"];
+pub(super) const MODES: [&str; 5] = ["ask", "auto", "read-only", "careful", "no such mode"];
 
 /// What must come of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Expected {
+pub(super) enum Expected {
     /// A turn begins.
     Begin,
     /// A turn waits.
@@ -43,6 +43,14 @@ fn input(text: u8) -> Vec<Content> {
     }
 }
 
+/// The call that is to stop.
+fn item_of(op: &Op) -> Option<ItemId> {
+    match op {
+        Op::CallCancel { item } => Some(*item),
+        _ => None,
+    }
+}
+
 impl Rig {
     pub(super) fn submits(&self, act: &Act) -> bool {
         matches!(
@@ -55,6 +63,10 @@ impl Rig {
                 | Act::Relocate(_)
                 | Act::Clear
                 | Act::Close
+                | Act::Rewind(_)
+                | Act::Append(_)
+                | Act::Choose(_)
+                | Act::StopCall(_)
         )
     }
 
@@ -76,7 +88,10 @@ impl Rig {
             conn,
             id: id.clone(),
         };
-        let taken = self.take(Input::Submitted { cause, op })?;
+        let (mode, item) = (self.model.mode.clone(), item_of(&op));
+        let asks: Vec<Asked> = self.model.asks.values().cloned().collect();
+        let input = self.input(cause, op);
+        let taken = self.take(input)?;
         ensure!(
             taken.urgent.contains(&Urgent::CancelAgent) == urgent,
             "{:?}, cancelled: {urgent}",
@@ -88,7 +103,24 @@ impl Rig {
             self.model.stopping.is_none() || tidying,
             "a question is open under a turn that is stopped"
         );
-        self.check(act, (&id, expected), &taken)
+        self.check(act, (&id, expected), &taken)?;
+        match (*act, expected, item) {
+            (Act::Clear, Expected::Done, _) => self.turned(&taken),
+            (Act::Rewind(_), Expected::Done, _) => self.rewound(&taken),
+            (Act::Append(what), Expected::Done, _) => self.appended(what, (&id, &taken)),
+            (Act::Choose(which), Expected::Done, _) => {
+                self.chose(which, &taken)?;
+                self.tightened(&mode, &taken)
+            }
+            (Act::Configure(which), Expected::Done, _) => {
+                self.moded(MODES.get(usize::from(which)).copied().unwrap_or("ask"))?;
+                self.tightened(&mode, &taken)
+            }
+            (Act::StopCall(_), Expected::Done, Some(item)) => {
+                self.stopped_call(item, (&asks, &taken))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn expect(&self, act: &Act) -> (Op, Expected) {
@@ -163,6 +195,10 @@ impl Rig {
                 let busy = busy.then_some(Expected::Error(ErrorCode::Busy, None));
                 (Op::SessionClear {}, busy.unwrap_or(Expected::Done))
             }
+            Act::Rewind(aim) => self.expect_rewind(aim),
+            Act::Append(what) => self.expect_append(what),
+            Act::Choose(which) => self.expect_choice(which),
+            Act::StopCall(which) => self.expect_stop(which),
             _ => (Op::SessionClose {}, Expected::Later),
         }
     }
@@ -285,6 +321,9 @@ impl Rig {
             _ => false,
         };
         ensure!(good, "{expected:?} was expected, not {taken:?}");
+        if let (Expected::Wait(_), Some(turn), Some(conn)) = (expected, turn, self.client) {
+            self.queued.push((conn, id.clone(), turn));
+        }
         if let (
             Act::Start {
                 text,

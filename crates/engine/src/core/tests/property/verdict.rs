@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    Event, EventFrame, Item, Outcome, Receipt, RequestFrame, RequestId, TurnId,
+    Event, EventFrame, Item, ItemId, Outcome, Receipt, RequestFrame, RequestId, TurnId,
 };
 
 use super::{Broken, ensure, hooks::Waits, model::Model};
-use crate::core::{ConnId, Effect, Step, Token, Urgent};
+use crate::core::{ConnId, Effect, Step, Sync, Token, Urgent};
 
 /// What an agent is told of a call that it has announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,7 @@ pub(super) struct Taken {
     /// Where its records begin.
     pub(super) since: usize,
     pub(super) urgent: Vec<Urgent>,
+    pub(super) sync: Sync,
     pub(super) records: usize,
     pub(super) receipts: Vec<Receipt>,
     pub(super) requests: Vec<(ConnId, RequestFrame)>,
@@ -51,6 +52,10 @@ pub(super) struct Taken {
     pub(super) calls: Vec<(Token, Told)>,
     /// What else the agent was told.
     done: Vec<Token>,
+    /// Calls that are told to stop, and how many questions were answered before that.
+    pub(super) stops: Vec<(ItemId, usize)>,
+    /// How often the agent is told what is in force.
+    pub(super) settings: usize,
     /// Whether the session may be let go.
     pub(super) stop: bool,
     /// Everything but records and events.
@@ -62,6 +67,7 @@ impl Taken {
         let mut taken = Self {
             since,
             urgent: step.urgent.clone(),
+            sync: step.sync,
             records: step.append.len(),
             ..Self::default()
         };
@@ -80,7 +86,9 @@ impl Taken {
                 Effect::Denied(token, _) => taken.calls.push((*token, Told::Denied)),
                 Effect::RecordDone(token) => taken.done.push(*token),
                 Effect::Stop => taken.stop = true,
-                Effect::Deliver(_) | Effect::Steered | Effect::Settings | Effect::StopCall(_) => {}
+                Effect::StopCall(item) => taken.stops.push((*item, taken.replies.len())),
+                Effect::Settings => taken.settings += 1,
+                Effect::Deliver(_) | Effect::Steered => {}
             }
         }
         taken

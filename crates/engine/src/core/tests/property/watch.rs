@@ -1,7 +1,7 @@
 //! Clients that look on, and a turn that its client has left to itself.
 
 use sessiond_protocol::{
-    Content, ErrorCode, Event, IfBusy, Item, Marker, OnDisconnect, Op, Outcome, Queued,
+    Content, Cursor, ErrorCode, Event, IfBusy, Item, Marker, OnDisconnect, Op, Outcome, Queued,
     RequestBody, RequestKind, Stream, Verdict,
 };
 use std::collections::BTreeMap;
@@ -99,10 +99,17 @@ impl Rig {
             Meddling::Configure => Op::set_mode("auto"),
             Meddling::Clear => Op::SessionClear {},
             Meddling::Close => Op::SessionClose {},
+            Meddling::Append => Op::SessionAppend {
+                items: vec![Item::UserMessage {
+                    content: vec![Content::text("mine")],
+                }],
+            },
+            Meddling::Rewind => Op::SessionRewind { to: Cursor(1) },
         };
         let id = self.submission()?;
         let cause = Cause { conn, id };
-        let taken = self.take(Input::Submitted { cause, op })?;
+        let input = self.input(cause, op);
+        let taken = self.take(input)?;
         let code = match self.model.closed {
             true => ErrorCode::NotFound,
             false => ErrorCode::ViewOnly,
