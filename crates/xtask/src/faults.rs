@@ -34,6 +34,9 @@ pub(crate) struct Faults {
     /// Break one rule of the session core at a time in a copy, and expect its tests to fail
     #[arg(long, conflicts_with_all = ["mutations", "short"])]
     core: bool,
+    /// Of the mutations only those of these names
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
 }
 
 /// Runs the proofs and prints their table on stdout.
@@ -43,9 +46,9 @@ pub(crate) struct Faults {
 /// `Faults` when a rule was broken, or a sync or a rule was not missed; else what kept the proofs from running.
 pub(crate) fn run(workspace: &Workspace, options: &Faults) -> Result<()> {
     let table = if options.mutations {
-        mutants::of_log(workspace)?
+        mutants::of_log(workspace, &options.only)?
     } else if options.core {
-        mutants::of_core(workspace)?
+        mutants::of_core(workspace, &options.only)?
     } else {
         let form = suite::Form::of(options.short);
         let mut table = suite::run(workspace, form)?;

@@ -64,44 +64,58 @@ struct Copy {
 enum Outcome {
     Green,
     Red,
+    /// It does not build, which proves nothing.
+    Broken,
 }
 
-/// Runs every mutation of the log.
-pub(crate) fn of_log(workspace: &Workspace) -> Result<Table> {
+/// Runs the mutations of the log whose names are given; all where none is.
+pub(crate) fn of_log(workspace: &Workspace, only: &[String]) -> Result<Table> {
     let mut table = Table::default();
     for site in undeclared(&workspace.root().join("crates/log"))? {
         table.failures.push(format!("not in the table: {site}"));
     }
-    run(workspace, &LOG, table)
+    run(workspace, &LOG, (only, table))
 }
 
-/// Runs every mutation of the session core.
-pub(crate) fn of_core(workspace: &Workspace) -> Result<Table> {
-    run(workspace, &CORE, Table::default())
+/// Runs the mutations of the session core whose names are given; all where none is.
+pub(crate) fn of_core(workspace: &Workspace, only: &[String]) -> Result<Table> {
+    run(workspace, &CORE, (only, Table::default()))
 }
 
-/// Runs every mutation. A row counts the mutation as one state, and as a violation when the tests
-/// did not notice it.
-fn run(workspace: &Workspace, subject: &'static Subject, mut table: Table) -> Result<Table> {
+/// Runs mutations. A row counts the mutation as one state, and as a violation when the tests did
+/// not notice it.
+fn run(
+    workspace: &Workspace,
+    subject: &'static Subject,
+    (only, mut table): (&[String], Table),
+) -> Result<Table> {
+    let all = subject.mutations.iter().copied().flatten();
+    if let Some(unknown) = only
+        .iter()
+        .find(|name| all.clone().all(|m| m.name != **name))
+    {
+        return Err(Error::Faults(format!("no mutation has the name {unknown}")));
+    }
     let copy = Copy::make(workspace, subject)?;
     for test in tests(subject) {
-        if copy.test(test)? == Outcome::Red {
+        if copy.test(test)? != Outcome::Green {
             return Err(Error::Faults(format!("{test} fails without any mutation")));
         }
     }
-    for mutation in subject.mutations.iter().copied().flatten() {
+    let wanted = |m: &&Mutation| only.is_empty() || only.iter().any(|name| name == m.name);
+    for mutation in all.filter(wanted) {
         let start = Instant::now();
-        let noticed = copy.with(mutation)? == Outcome::Red;
-        let verdict = if noticed {
-            "red, as it should be"
-        } else {
-            "NOT NOTICED"
+        let outcome = copy.with(mutation)?;
+        let verdict = match outcome {
+            Outcome::Red => "red, as it should be",
+            Outcome::Green => "NOT NOTICED",
+            Outcome::Broken => "DOES NOT BUILD",
         };
         eprintln!("{}: {verdict}", mutation.name);
         table.rows.push(Row {
             test: mutation.name.to_owned(),
             states: 1,
-            violations: u64::from(!noticed),
+            violations: u64::from(outcome != Outcome::Red),
             seconds: start.elapsed().as_secs_f64(),
         });
     }
@@ -165,9 +179,11 @@ impl Copy {
             .map_err(|what| Error::content(&source, what))?;
         let name = format!("{}/{}", self.subject.source, mutation.file);
         self.write(&name, &mutated)?;
-        // A copy that does not build proves nothing.
         let built = process::run(&mut self.cargo(&["--no-run"]));
-        let outcome = built.and_then(|()| self.test(mutation.test));
+        let outcome = match built {
+            Ok(()) => self.test(mutation.test),
+            Err(_) => Ok(Outcome::Broken),
+        };
         self.write(&name, &text)?;
         outcome
     }

@@ -1,6 +1,7 @@
 //! Every rule of the session core, and how each is broken.
 
 mod clients;
+mod conversation;
 mod hooks;
 mod records;
 mod turns;
@@ -25,13 +26,19 @@ const ASKS: &str = "engine/src/core/asks.rs";
 const ATTEST: &str = "engine/src/core/attest.rs";
 const HOOKS: &str = "engine/src/core/hooks.rs";
 const SETTINGS: &str = "engine/src/core/settings.rs";
+const CONVERSATION: &str = "engine/src/core/conversation.rs";
+const COURSE: &str = "protocol/src/course.rs";
+const OFFERS: &str = "engine/src/core/offers.rs";
+const TITLE: &str = "engine/src/core/title.rs";
+const WITHDRAWAL: &str = "engine/src/core/withdrawal.rs";
 const FOLD: &str = "protocol/src/standing.rs";
 const CLOSINGS: &str = "protocol/src/standing/closings.rs";
 
 /// All of them.
-pub(crate) const RULES: [&[Mutation]; 4] = [
+pub(crate) const RULES: [&[Mutation]; 5] = [
     &turns::MUTATIONS,
     &records::MUTATIONS,
     &clients::MUTATIONS,
     &hooks::MUTATIONS,
+    &conversation::MUTATIONS,
 ];

@@ -72,7 +72,7 @@ pub(super) const MUTATIONS: [Mutation; 27] = [
         [
             CLIENTS,
             "                self.leave_asks();\n",
-            "                self.settle_all_asks();\n",
+            "                self.settle_all_asks(ClosedBecause::ControllerLeft);\n",
         ],
     ),
     broken(
@@ -96,7 +96,7 @@ pub(super) const MUTATIONS: [Mutation; 27] = [
         [
             ASKS,
             "        self.close_ask(request, &ask, closed);\n        if let",
-            "        if let",
+            "        let _ = (request, closed);\n        if let",
         ],
     ),
     broken(
