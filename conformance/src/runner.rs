@@ -15,7 +15,7 @@ use crate::suite::{Suite, Variant};
 use crate::target::Target;
 use crate::trace::{Moment, trace};
 
-/// The check without which a case that begins initialized says nothing.
+/// The check without which a case that starts a process says nothing.
 const INITIALIZED: &str = "negotiation.initialize#answered";
 /// The check without which a case that begins with a session says nothing.
 const SESSION: &str = "sessions.new#answered";
@@ -192,7 +192,7 @@ impl Runner<'_> {
     /// Whether a case may run now; an error says why it never will.
     fn ready(&self, variant: &Variant, board: &Board<'_>) -> Result<bool, Finding> {
         let mut needed: Vec<String> = variant.case.requires.clone();
-        if matches!(variant.case.begin, Begin::Initialized | Begin::Session) {
+        if variant.case.begin != Begin::Nothing {
             needed.push(format!("{}.{INITIALIZED}", self.name));
         }
         if variant.case.begin == Begin::Session {

@@ -132,9 +132,12 @@ pub(crate) struct Raw {
     pub(crate) label: Option<String>,
     #[serde(default)]
     pub(crate) id: Option<Value>,
-    /// Filler of this many `x` in place of `%FILL%`.
+    /// How many bytes of filler stand in place of `%FILL%`.
     #[serde(default)]
     pub(crate) fill: usize,
+    /// What the filler is made of.
+    #[serde(default = "filler")]
+    pub(crate) fill_with: char,
     /// The same, from a variable.
     #[serde(default)]
     pub(crate) fill_from: Option<String>,
@@ -355,6 +358,10 @@ fn first() -> String {
 
 fn initialized() -> Begin {
     Begin::Initialized
+}
+
+fn filler() -> char {
+    'x'
 }
 
 fn lf() -> String {

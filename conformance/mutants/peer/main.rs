@@ -69,9 +69,7 @@ fn main() -> ExitCode {
             std::thread::park();
         }
     }
-    if !on("eof-leaves-tools") {
-        agent.close_all();
-    }
+    agent.close_all();
     if on("no-last-newline") {
         wire.raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"_bye\"}");
     }

@@ -70,7 +70,6 @@ impl Session {
                 };
                 Turn::new(&own, job).run();
                 drop(turn);
-                own.waiting.fetch_sub(1, Ordering::SeqCst);
             }
         });
         Self {
@@ -134,6 +133,11 @@ impl Shared {
             job.epoch
         };
         self.epoch.load(Ordering::SeqCst) > since || lock(&self.single).contains(&job.id)
+    }
+
+    /// A prompt is about to be answered.
+    pub(crate) fn done(&self) {
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Whether a second process has spoilt the session.

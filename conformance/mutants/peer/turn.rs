@@ -79,6 +79,8 @@ impl<'a> Turn<'a> {
     }
 
     fn end(&mut self, end: Done<End>) {
+        // Before the answer: whoever has it may ask for more at once.
+        self.session.done();
         let wire = &self.session.wire;
         let id = &self.job.id;
         if on("never-answers-cancelled") && end.is_err() {
@@ -473,10 +475,6 @@ impl<'a> Turn<'a> {
 
     /// The id of a message: the turn's, and whose it is.
     fn message(&self, whose: &str) -> String {
-        if on("message-ids-by-clock") {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-            return format!("{:?}", now.unwrap_or_default());
-        }
         format!("{}-{}-{whose}", std::process::id(), id_text(&self.job.id))
     }
 }

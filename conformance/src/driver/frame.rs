@@ -61,7 +61,11 @@ impl Driver<'_> {
         let from = raw.fill_from.as_ref().map(|name| format!("${name}"));
         let from = from.and_then(|name| self.variables.fill(&Value::from(name)).as_u64());
         let fill = from.and_then(|fill| usize::try_from(fill).ok());
-        let mut bytes = unescape(&self.variables.text(&raw.text), fill.unwrap_or(raw.fill));
+        let mut bytes = unescape(
+            &self.variables.text(&raw.text),
+            raw.fill_with,
+            fill.unwrap_or(raw.fill),
+        );
         let process = self.process(&raw.process)?;
         let at = self.recorder.sent(process.index, &bytes);
         bytes.extend_from_slice(raw.end.as_bytes());
@@ -192,14 +196,19 @@ pub(crate) fn answer_in(asked: &Asked, index: usize, entry: &Entry) -> Option<Va
 }
 
 /// `%XX` is a byte, `%FILL%` the filler.
-fn unescape(text: &str, fill: usize) -> Vec<u8> {
+fn unescape(text: &str, filler: char, fill: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() + fill);
     let mut rest = text;
     while let Some(at) = rest.find('%') {
         bytes.extend_from_slice(&rest.as_bytes()[..at]);
         rest = &rest[at..];
         if let Some(after) = rest.strip_prefix("%FILL%") {
-            bytes.resize(bytes.len() + fill, b'x');
+            // As many bytes as wanted: a filler is ASCII in every case.
+            bytes.extend(
+                std::iter::repeat_n(filler, fill)
+                    .collect::<String>()
+                    .bytes(),
+            );
             rest = after;
         } else if let Some(byte) = rest
             .get(1..3)

@@ -12,6 +12,7 @@ use crate::bench::waist::{self, Waist};
 use crate::error::Result;
 use crate::faults::{self, Faults};
 use crate::gate;
+use crate::mutants::{self, Mutants};
 use crate::peers::Peers;
 use crate::program::{self, Kind};
 use crate::schemas::{self, Schemas};
@@ -75,6 +76,11 @@ enum Task {
         after_help = "Examples:\n  cargo xtask schemas --check\n  cargo xtask schemas --update"
     )]
     Schemas(Schemas),
+    /// The conformance suite judged: each fault of a reference peer against the checks it turns red
+    #[command(
+        after_help = "Examples:\n  cargo xtask mutants\n  cargo xtask mutants cancel\n  cargo xtask mutants --update"
+    )]
+    Mutants(Mutants),
     /// Measure; prints figures and never asserts
     #[command(subcommand)]
     Bench(Bench),
@@ -123,6 +129,7 @@ impl Cli {
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
             Task::Faults(options) => faults::run(&workspace, &options),
             Task::Schemas(options) => schemas::run(&workspace, &options),
+            Task::Mutants(options) => mutants::run(&workspace, &options),
             Task::Bench(Bench::Start(options)) => start::run(&workspace, &options),
             Task::Bench(Bench::Open(options)) => open::run(&workspace, &options),
             Task::Bench(Bench::Log(options)) => log::run(&workspace, &options),

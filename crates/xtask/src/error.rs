@@ -42,6 +42,9 @@ pub(crate) enum Error {
     /// A schema is not what it should be; each finding is already printed.
     #[error("schemas: {0} finding(s), listed above")]
     Schemas(usize),
+    /// A fault of the reference peer was not caught as declared; each is already printed.
+    #[error("mutants: {0} problem(s), listed above")]
+    Mutants(usize),
     /// A peer did not speak the protocol as expected.
     #[error("{peer}: {what}")]
     Peer {
@@ -63,6 +66,7 @@ impl Error {
             Self::Tidy(_) => "tidy",
             Self::Faults(_) => "faults",
             Self::Schemas(_) => "schemas",
+            Self::Mutants(_) => "mutants",
             Self::Peer { .. } => "peer",
         }
     }

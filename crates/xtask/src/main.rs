@@ -27,6 +27,7 @@ mod error;
 mod faults;
 mod gate;
 mod handshake;
+mod mutants;
 mod peers;
 mod process;
 mod program;
