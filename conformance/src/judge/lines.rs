@@ -202,6 +202,13 @@ impl Judge<'_> {
     fn schema(&self) -> Held {
         let sent = self.sent();
         for (_, process, frame) in self.played.recording.frames() {
+            // Answered in another version, whose shapes are others.
+            if frame["result"]["protocolVersion"]
+                .as_u64()
+                .is_some_and(|version| version != 1)
+            {
+                continue;
+            }
             let found = match frame.get("method").and_then(Value::as_str) {
                 Some(method) => self.schemas.call(method, &frame["params"]),
                 None => {
@@ -223,6 +230,13 @@ impl Judge<'_> {
     fn known_members(&self) -> Held {
         let sent = self.sent();
         for (_, process, frame) in self.played.recording.frames() {
+            // Answered in another version, whose shapes are others.
+            if frame["result"]["protocolVersion"]
+                .as_u64()
+                .is_some_and(|version| version != 1)
+            {
+                continue;
+            }
             let extra = match frame.get("method").and_then(Value::as_str) {
                 Some(method) => self.schemas.extra_in_call(method, &frame["params"]),
                 None => {
