@@ -192,8 +192,8 @@ fn requests_that_cannot_be_served_are_refused_by_their_reason() {
         ("_vendor/thing", json!({}), -32601),
         (
             "session/resume",
-            json!({ "sessionId": session, "cwd": work }),
-            -32601,
+            json!({ "sessionId": UNKNOWN, "cwd": work }),
+            -32002,
         ),
         (
             "session/new",

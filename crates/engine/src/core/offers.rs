@@ -2,8 +2,8 @@
 //! stopping of single calls, which need nothing but passing on.
 
 use sessiond_protocol::{
-    Accepted, AgentOption, ErrorCode, Event, Item, ItemId, OptionSetting, SessionChanged, Settings,
-    Severity, Standing, Stoppable, WireError,
+    Accepted, AgentOption, ErrorCode, Event, Item, ItemId, Mode, OptionSetting, SessionChanged,
+    Settings, Severity, Standing, Stoppable, WireError,
 };
 
 use super::{Cause, Core, Effect, Stepping, Sync};
@@ -51,13 +51,7 @@ impl Stepping<'_> {
                     ..SessionChanged::default()
                 });
             }
-            Emit::Modes(modes) => {
-                self.core.info.modes.clone_from(&modes);
-                self.changed(SessionChanged {
-                    modes: Some(modes),
-                    ..SessionChanged::default()
-                });
-            }
+            Emit::Modes(modes) => self.modes_changed(modes),
             Emit::Mode(mode) => self.mode_changed(mode),
             Emit::Options(options) => self.options_changed(options),
             Emit::Title(title) => self.title(&title, sessiond_protocol::Titler::Agent),
@@ -83,6 +77,26 @@ impl Stepping<'_> {
 
     fn changed(&mut self, change: SessionChanged) {
         self.record(self.turn_id(), None, Event::SessionChanged(change));
+    }
+
+    /// The agent has other modes. What the one in force does with questions may get tighter that way,
+    /// and never looser: that is the user's to say.
+    fn modes_changed(&mut self, mut modes: Vec<Mode>) {
+        let before = self.core.policy();
+        let in_force = self.core.standing.mode.clone();
+        for mode in &mut modes {
+            if Some(&mode.id) == in_force.as_ref() && mode.policy.is_looser_than(before) {
+                mode.policy = before;
+            }
+        }
+        self.core.info.modes.clone_from(&modes);
+        self.changed(SessionChanged {
+            modes: Some(modes),
+            ..SessionChanged::default()
+        });
+        if before.is_looser_than(self.core.policy()) {
+            self.revoke();
+        }
     }
 
     /// The agent has changed its mode. One that it does not have is not taken from it, nor one that

@@ -263,7 +263,7 @@ fn arrows_point_down_only() {
         (
             "sideways",
             "acp",
-            "[dependencies]\nsessiond-engine.workspace = true\n",
+            "[dependencies]\nsessiond-script.workspace = true\n",
             &["crates/acp/Cargo.toml:8 arrow"],
         ),
         (

@@ -3,7 +3,7 @@
 use serde_json::json;
 use sessiond_protocol::{
     AgentOption, Choice, Event, IfBusy, Item, Mode, ModePolicy, Op, OptionSetting, OptionValue,
-    Outcome, PermissionKind, SessionChanged, Stop, Stoppable, ToolCall, ToolStatus,
+    Outcome, PermissionKind, RequestBody, SessionChanged, Stop, Stoppable, ToolCall, ToolStatus,
 };
 
 use super::{
@@ -172,6 +172,35 @@ fn an_agent_that_tightens_its_mode_takes_back_what_was_allowed() {
     assert_eq!(bench.grants(), 1);
     bench.take(Input::Noted(Emit::Mode("read-only".into())));
     assert_eq!(bench.grants(), 0);
+}
+
+#[test]
+fn a_list_of_modes_never_loosens_the_one_in_force() {
+    for (policy, allowed) in [(ModePolicy::Allow, 1), (ModePolicy::Deny, 0)] {
+        let mut bench = Bench::attached();
+        bench.submit("s1", start("go", IfBusy::Reject));
+        bench.ask(permission());
+        let option = PermissionKind::AllowAlways.id().to_owned();
+        bench.answer(CLIENT, Outcome::Selected { option });
+        let ask = Mode {
+            id: "ask".into(),
+            name: "Ask".into(),
+            description: String::new(),
+            policy,
+        };
+        bench.take(Input::Noted(Emit::Modes(vec![ask])));
+        assert_eq!(bench.grants(), allowed, "{policy:?}");
+        let mut other = permission();
+        if let RequestBody::Permission(asked) = &mut other {
+            asked.pattern = "something else".into();
+        }
+        let asked = bench.ask(other);
+        let expected = match policy {
+            ModePolicy::Deny => "reply selected reject_once",
+            _ => "request permission",
+        };
+        assert!(asked.iter().any(|line| line == expected), "{asked:?}");
+    }
 }
 
 #[test]

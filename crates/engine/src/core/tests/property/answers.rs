@@ -197,7 +197,7 @@ impl Rig {
         let before = self.books.calls().len();
         let token = self.token();
         let mut call = call(ToolStatus::Pending);
-        if token.0 % 2 == 0 {
+        if token.0.is_multiple_of(2) {
             call.stoppable = Stoppable::Yes;
         }
         let hooked = self.model.is_hooked();
