@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sessiond_engine::{
-    Agent, AgentError, AgentFactory, Engine, EngineConfig, Environment, Opening, TurnContext,
-    TurnReport,
+    Agent, AgentError, AgentFactory, Announced, Engine, EngineConfig, Environment, Opening,
+    TurnContext, TurnReport,
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
@@ -72,7 +72,9 @@ async fn ask(context: &TurnContext) -> Result<(), AgentError> {
         name: "tool".into(),
         ..ToolCall::default()
     };
-    let id = context.start_call(call).await?;
+    let (Announced::Run(id) | Announced::RunWith(id, _)) = context.start_call(call).await? else {
+        return Ok(());
+    };
     let options = PermissionKind::ALL.map(|kind| PermissionOption {
         id: kind.id().into(),
         name: kind.id().into(),
