@@ -78,11 +78,10 @@ fn is_running(started: &mut Option<Child>) -> bool {
 /// Looks who is there. A process that is being killed may still take a connection, so only an
 /// answer counts.
 async fn look(place: &Place) -> Result<Found, HostError> {
-    use io::ErrorKind::{ConnectionRefused, NotFound};
     let path = place.host();
     let open = async || match connect(&path).await {
         Ok(stream) => Ok(Some(stream)),
-        Err(error) if [ConnectionRefused, NotFound].contains(&error.kind()) => Ok(None),
+        Err(error) if is_nobody(error.kind()) => Ok(None),
         Err(error) => Err(doing("connect to", &path)(error)),
     };
     let Some(probe) = open().await? else {
@@ -95,6 +94,19 @@ async fn look(place: &Place) -> Result<Found, HostError> {
         Ok(None) | Err(_) => return Ok(Found::Nobody),
     }
     Ok(open().await?.map_or(Found::Nobody, Found::Host))
+}
+
+/// Whether a connection failed because nobody listens: nobody ever did, or a process that is being
+/// killed resets what waits to be taken by it.
+fn is_nobody(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, NotFound};
+    [
+        ConnectionAborted,
+        ConnectionRefused,
+        ConnectionReset,
+        NotFound,
+    ]
+    .contains(&kind)
 }
 
 /// What a host answers to a hello.
@@ -121,3 +133,6 @@ fn drain(pid: Option<Pid>) {
         tracing::warn!(%error, "it could not be told");
     }
 }
+
+#[cfg(test)]
+mod tests;
