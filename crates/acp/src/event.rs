@@ -1,25 +1,26 @@
 //! Events of the engine, as far as they are for the client: replayed, live, or neither.
 
-use sessiond_protocol::{Event, EventFrame, SessionChanged, SessionId, Severity};
+use sessiond_protocol::{Event, EventFrame, Item, SessionChanged, SessionId, Severity};
 use tokio::time::Instant;
 
 use crate::face::Face;
+use crate::gate::Gate;
 use crate::negotiate::Notices;
 use crate::replay::damage_sentence;
 use crate::session::commands_update;
-use crate::update::Update;
+use crate::update::{CompactionPatch, Update};
 
 impl Face {
     /// Takes in an event. What belongs to a turn is told while its prompt is unanswered, what belongs
     /// to none whenever the session is active.
     pub(crate) fn event(&mut self, frame: EventFrame, now: Instant) {
-        let notices = self.notices();
+        let (notices, gates) = (self.notices(), self.gates());
         let session = frame.session;
         let Some(state) = self.sessions.get_mut(&session) else {
             return;
         };
         if let Some(replay) = state.replay_of(&frame) {
-            return replay.apply(&self.client, notices, frame);
+            return replay.apply(&self.client, gates, frame);
         }
         if !state.is_active {
             return;
@@ -56,6 +57,14 @@ impl Face {
                     description: None,
                 };
                 client.update(session, &notice);
+            }
+            Event::ItemEnded {
+                item: Item::Compaction(compaction),
+            } => {
+                if let Some(id) = frame.item.filter(|_| gates.has(Gate::Compaction)) {
+                    let patch = CompactionPatch::whole(id, &compaction);
+                    client.update(session, &Update::CompactionUpdate(patch));
+                }
             }
             Event::Extension { method, params } => {
                 self.extension_event(session, &method, params);

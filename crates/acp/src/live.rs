@@ -151,7 +151,7 @@ impl Live {
                     },
                 );
             }
-            Item::UserMessage { .. } | Item::Plan { .. } => {}
+            Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_) => {}
         }
     }
 
@@ -168,7 +168,7 @@ impl Live {
             Item::ToolCall(call) => {
                 client.update(session, &Update::ToolCall(Call::whole(id, call)));
             }
-            Item::UserMessage { .. } | Item::Plan { .. } => {}
+            Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_) => {}
         }
         self.adopt(id, item);
     }
@@ -223,8 +223,9 @@ impl Live {
             }
             Item::ToolCall(call) => self.call_ended(client, session, (id, &call)),
             Item::Plan { entries } => client.update(session, &Update::Plan { entries: &entries }),
-            // The client wrote it: live it is never echoed.
-            Item::UserMessage { .. } => {}
+            // The client wrote it: live it is never echoed. Who shows compactions is told of them
+            // without this.
+            Item::UserMessage { .. } | Item::Compaction(_) => {}
         }
     }
 
@@ -259,7 +260,9 @@ fn voice(kind: ItemKind) -> Voice {
     match kind {
         ItemKind::UserMessage => Voice::User,
         ItemKind::Thought => Voice::Thought,
-        ItemKind::AgentMessage | ItemKind::ToolCall | ItemKind::Plan => Voice::Agent,
+        ItemKind::AgentMessage | ItemKind::ToolCall | ItemKind::Plan | ItemKind::Compaction => {
+            Voice::Agent
+        }
     }
 }
 

@@ -118,12 +118,12 @@ impl Face {
         (session, showing): (SessionId, Showing),
         view: &SessionView,
     ) {
-        let (notices, gates) = (self.notices(), self.gates());
+        let gates = self.gates();
         let state = self.sessions.entry(session).or_default();
         let replay = state.end_load();
         state.attached(view);
         let replay = replay.filter(|_| showing == Showing::All);
-        let open = replay.map(|replay| replay.finish(&self.client, notices, session));
+        let open = replay.map(|replay| replay.finish(&self.client, gates, session));
         // Without a turn nothing will end what is open.
         let open = open.filter(|_| !state.turns.is_empty());
         state.live = Live::resumed(open.unwrap_or_default());

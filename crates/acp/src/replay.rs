@@ -8,9 +8,9 @@ use sessiond_protocol::{
 };
 
 use crate::client::{Client, Message, Voice};
-use crate::negotiate::Notices;
+use crate::gate::{Gate, Gates};
 use crate::tail::Tail;
-use crate::update::{Call, Meta, Remark, Update};
+use crate::update::{Call, CompactionPatch, Meta, Remark, Update};
 
 pub(crate) const INTERRUPTED: &str = "[Interrupted: the session ended in the middle of this turn.]";
 pub(crate) const NOT_RUN: &str = "[Not run: the session ended before this prompt's turn came.]";
@@ -55,7 +55,7 @@ enum Entry {
 
 impl Replay {
     /// Takes in the next event and sends what is complete.
-    pub(crate) fn apply(&mut self, client: &Client, notices: Notices, frame: EventFrame) {
+    pub(crate) fn apply(&mut self, client: &Client, gates: Gates, frame: EventFrame) {
         let session = frame.session;
         if frame.item.is_some() {
             self.turn = frame.turn;
@@ -88,16 +88,16 @@ impl Replay {
             _ => {}
         }
         while let Some(entry) = self.waiting.pop_front_if(|entry| !entry.is_open()) {
-            entry.send(client, notices, session);
+            entry.send(client, gates, session);
             self.sent += 1;
         }
     }
 
     /// Sends what still waits. The items that are open go on live.
-    pub(crate) fn finish(self, client: &Client, notices: Notices, session: SessionId) -> StillOpen {
+    pub(crate) fn finish(self, client: &Client, gates: Gates, session: SessionId) -> StillOpen {
         let mut items = Vec::new();
         for entry in self.waiting {
-            entry.send(client, notices, session);
+            entry.send(client, gates, session);
             if let Entry::Open(id, item) = entry {
                 items.push((id, item));
             }
@@ -129,7 +129,10 @@ impl Replay {
             match kind {
                 ItemKind::AgentMessage => self.begin(id, Item::AgentMessage { text, finish }),
                 ItemKind::Thought => self.begin(id, Item::Thought { text, finish }),
-                ItemKind::UserMessage | ItemKind::ToolCall | ItemKind::Plan => {}
+                ItemKind::UserMessage
+                | ItemKind::ToolCall
+                | ItemKind::Plan
+                | ItemKind::Compaction => {}
             }
         }
         self.more(id, text);
@@ -171,10 +174,10 @@ impl Entry {
         matches!(self, Entry::Open(..))
     }
 
-    fn send(&self, client: &Client, notices: Notices, session: SessionId) {
+    fn send(&self, client: &Client, gates: Gates, session: SessionId) {
         match self {
             Entry::Open(id, item) | Entry::Ended(id, item) => {
-                send_item(client, session, (*id, item));
+                send_item(client, gates, (session, *id), item);
             }
             Entry::Turn(TurnOutcome::Interrupted) => {
                 mark(client, session, "interrupted", INTERRUPTED);
@@ -185,15 +188,15 @@ impl Entry {
                 let updated_at = at.as_deref();
                 client.update(session, &Update::SessionInfoUpdate { title, updated_at });
             }
-            Entry::Damage(length) => damage(client, notices, session, *length),
+            Entry::Damage(length) => damage(client, gates, session, *length),
         }
     }
 }
 
 /// Says that a place of the log cannot be read: a notice where the client shows such, else a mark.
-fn damage(client: &Client, notices: Notices, session: SessionId, length: u64) {
+fn damage(client: &Client, gates: Gates, session: SessionId, length: u64) {
     let said = damage_sentence(length);
-    if notices == Notices::Shown {
+    if gates.has(Gate::Notices) {
         let severity = Severity::Warning;
         client.update(
             session,
@@ -227,7 +230,7 @@ fn mark(client: &Client, session: SessionId, marker: &'static str, text: &str) {
     );
 }
 
-fn send_item(client: &Client, session: SessionId, (id, item): (ItemId, &Item)) {
+fn send_item(client: &Client, gates: Gates, (session, id): (SessionId, ItemId), item: &Item) {
     let message = Message {
         session,
         id: Some(id),
@@ -261,6 +264,12 @@ fn send_item(client: &Client, session: SessionId, (id, item): (ItemId, &Item)) {
         }
         Item::ToolCall(call) => client.update(session, &Update::ToolCall(Call::whole(id, call))),
         Item::Plan { entries } => client.update(session, &Update::Plan { entries }),
+        Item::Compaction(compaction) if gates.has(Gate::Compaction) => {
+            let patch = CompactionPatch::whole(id, compaction);
+            client.update(session, &Update::CompactionUpdate(patch));
+        }
+        // Most clients fail on an update that they do not know.
+        Item::Compaction(_) => {}
     }
 }
 

@@ -6,8 +6,8 @@
 
 use serde::Serialize;
 use sessiond_protocol::{
-    Content, Currency, ItemId, Location, PlanEntry, Severity, ToolCall, ToolContent, ToolKind,
-    ToolStatus, Usage,
+    Compaction, Content, Currency, ItemId, Location, PlanEntry, Severity, ToolCall, ToolContent,
+    ToolKind, ToolStatus, Usage,
 };
 
 /// One update of a session.
@@ -47,6 +47,7 @@ pub(crate) enum Update<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<&'a str>,
     },
+    CompactionUpdate(CompactionPatch<'a>),
 }
 
 impl Update<'_> {
@@ -58,6 +59,25 @@ impl Update<'_> {
                 amount: cost.amount(),
                 currency: cost.currency,
             }),
+        }
+    }
+}
+
+/// A compaction that is over; the same in both versions.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CompactionPatch<'a> {
+    compaction_id: ItemId,
+    status: &'static str,
+    summary: [Block<'a>; 1],
+}
+
+impl<'a> CompactionPatch<'a> {
+    pub(crate) fn whole(id: ItemId, compaction: &'a Compaction) -> Self {
+        Self {
+            compaction_id: id,
+            status: "completed",
+            summary: [Block::text(&compaction.summary)],
         }
     }
 }

@@ -80,7 +80,7 @@ impl Conversation {
                     entry(f, "agent", &format!("{text} [streaming]"))?
                 }
                 Item::Thought { text, .. } => entry(f, "thought", &format!("{text} [streaming]"))?,
-                Item::UserMessage { .. } | Item::Plan { .. } => {}
+                Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_) => {}
             }
         }
         for request in &self.standing.requests {
@@ -188,6 +188,7 @@ fn item(f: &mut fmt::Formatter<'_>, item: &Item) -> fmt::Result {
         Item::Plan { entries } => entries
             .iter()
             .try_for_each(|step| entry(f, "plan", &step.content)),
+        Item::Compaction(compaction) => entry(f, "compaction", &compaction.summary),
     }
 }
 

@@ -36,6 +36,7 @@ use crate::{
     outlet::Outlet,
     record::{log_error, to_record},
     recovered::Recovered,
+    report::Report,
 };
 pub(crate) use ids::Ids;
 use lag::Lag;
@@ -265,7 +266,11 @@ impl Actor {
             running::Message::Done(result) => {
                 // Nobody is left to be told what the agent waited for.
                 self.waiters.clear();
-                self.input(Input::AgentDone(result));
+                self.input(match result {
+                    Ok(Report::Compaction(report)) => Input::Compacted(report),
+                    Ok(Report::Turn(report)) => Input::AgentDone(Ok(report)),
+                    Err(error) => Input::AgentDone(Err(error)),
+                });
             }
         }
     }

@@ -17,12 +17,13 @@ use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
     AgentInfo, AgentOption, Command, Content, HistoryItem, ItemId, Marker, Mode, Outcome,
-    PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, Stop, ToolCall,
-    Usage,
+    PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, ToolCall, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::{AgentError, TurnOver};
+
+pub(crate) use crate::report::{CompactionReport, TurnReport};
 
 /// How many messages an agent may be ahead of the engine. Small, so that a slow client slows the
 /// agent down within a screenful; large enough that a burst of deltas costs one wake-up.
@@ -50,6 +51,11 @@ pub trait AgentFactory: Send + Sync + 'static {
     /// # Errors
     /// [`AgentError`] where it cannot be started; the turn that needed it fails.
     async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError>;
+
+    /// Whether its agents sum up a conversation ([`Agent::compact`]); asked before one is opened.
+    fn can_compact(&self) -> bool {
+        false
+    }
 
     /// How a client's extensions reach the agent of this session, also while a turn runs; none where
     /// it takes none, or does not run.
@@ -132,6 +138,20 @@ pub trait Agent: Send + 'static {
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError>;
 
+    /// Sums up the conversation so far, and goes on from that summary: what it covers is not part of
+    /// what the agent knows any more. Only where [`AgentFactory::can_compact`]. Cancelled as a turn
+    /// is; one that does not end well is followed by another agent, opened with what is in force.
+    ///
+    /// # Errors
+    /// [`AgentError`] where it failed; nothing is compacted then. `unsupported` by default.
+    async fn compact(
+        &mut self,
+        _conversation: HistorySource,
+        _context: &TurnContext,
+    ) -> Result<CompactionReport, AgentError> {
+        Err(AgentError::unsupported("the agent cannot compact"))
+    }
+
     /// Whether it can run no further turn, such as one whose process has ended: the next turn opens
     /// it anew.
     fn is_gone(&self) -> bool {
@@ -150,15 +170,6 @@ pub trait Extensions: Send + Sync {
 
     /// Tells the agent.
     async fn notify(&self, method: String, params: Value);
-}
-
-/// What an agent says at the end of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TurnReport {
-    /// Why it stopped.
-    pub stop: Stop,
-    /// What it used, where it knows.
-    pub usage: Option<Usage>,
 }
 
 /// What an agent lets be known in a turn.

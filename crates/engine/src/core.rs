@@ -7,6 +7,7 @@ mod binding;
 mod busy;
 mod clients;
 mod close;
+mod compaction;
 mod conversation;
 mod digest;
 mod given;
@@ -309,6 +310,7 @@ impl Stepping<'_> {
                 self.push(Effect::RecordDone(token));
             }
             Input::AgentDone(result) => self.agent_done(result),
+            Input::Compacted(report) => self.compacted(report),
             Input::Disconnected { conn } => self.disconnected(conn),
             Input::Tick => self.tick(),
         }
@@ -355,6 +357,7 @@ impl Stepping<'_> {
             Op::SessionRename { title } => self.rename(&cause, &title),
             Op::SessionRelocate { cwd } => self.relocate(&cause, cwd),
             Op::SessionClear {} => self.clear(&cause),
+            Op::SessionCompact {} => self.compact(cause),
             Op::SessionAppend { items } => self.append_items(&cause, items),
             Op::SessionClose {} => self.close(cause),
             Op::SessionNew(_)

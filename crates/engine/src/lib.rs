@@ -40,11 +40,13 @@ mod outlet;
 mod past;
 mod record;
 mod recovered;
+mod report;
 
 pub use agent::{
     AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Emit, Extensions, HistorySource, Hold,
-    Opening, TurnContext, TurnOver, TurnReport, Updates,
+    Opening, TurnContext, TurnOver, Updates,
 };
 pub use audit::{Action, Decision};
 pub use catalog::events_of;
 pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};
+pub use report::{CompactionReport, TurnReport};

@@ -5,8 +5,8 @@ use crate::{
     hooked::{Hooked, Word},
 };
 
-/// The closed items of a session that are in force, in order: since it was last cleared, and without
-/// what was rewound away.
+/// The closed items of a session that are in force, in order: since it was last cleared, without
+/// what was rewound away, and with its newest compaction in place of what that covers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// All that was seen: what is left behind can come back.
@@ -67,15 +67,33 @@ impl History {
 
     /// The items so far.
     pub fn items(&self) -> impl DoubleEndedIterator<Item = &HistoryItem> {
+        let compacted = self.originals().rev().find_map(|(cursor, entry)| {
+            let Item::Compaction(compaction) = &entry.item else {
+                return None;
+            };
+            Some((*cursor, entry, compaction.covers.to))
+        });
+        let summary = compacted.map(|(_, entry, _)| entry);
+        let follows = move |(cursor, _): &&(Cursor, HistoryItem)| {
+            compacted.is_none_or(|(at, _, to)| *cursor > to && *cursor != at)
+        };
+        let rest = self.originals().filter(follows).map(|(_, entry)| entry);
+        summary.into_iter().chain(rest)
+    }
+
+    /// What is in force, as it was said.
+    fn originals(&self) -> impl DoubleEndedIterator<Item = &(Cursor, HistoryItem)> {
         let in_force = |(cursor, _): &&(Cursor, HistoryItem)| self.in_force.contains(*cursor);
-        self.items.iter().filter(in_force).map(|(_, item)| item)
+        self.items.iter().filter(in_force)
     }
 
     /// The text of the newest message of the agent, if any.
     pub fn last_answer(&self) -> Option<&str> {
-        self.items().rev().find_map(|entry| match &entry.item {
-            Item::AgentMessage { text, .. } => Some(text.as_str()),
-            _ => None,
-        })
+        self.originals()
+            .rev()
+            .find_map(|(_, entry)| match &entry.item {
+                Item::AgentMessage { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
     }
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Stretch;
+
 /// One block of content, shaped as ACP and MCP shape it. Unknown members survive in `extra` (WIRE-2).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -92,6 +94,8 @@ pub enum ItemKind {
     ToolCall,
     /// The agent's plan, whole each time.
     Plan,
+    /// A summary of what was said before.
+    Compaction,
 }
 
 /// An item, whole. Text before and after a tool call are two messages.
@@ -126,6 +130,8 @@ pub enum Item {
         /// The entries, in order.
         entries: Vec<PlanEntry>,
     },
+    /// A summary of what was said before. Nobody said it: it never is a user's message (CTX-2).
+    Compaction(Box<Compaction>),
 }
 
 impl Item {
@@ -137,8 +143,24 @@ impl Item {
             Item::Thought { .. } => ItemKind::Thought,
             Item::ToolCall(_) => ItemKind::ToolCall,
             Item::Plan { .. } => ItemKind::Plan,
+            Item::Compaction(_) => ItemKind::Compaction,
         }
     }
+}
+
+/// What an agent has from now on in place of what was said before (CTX-2). The originals stay in
+/// the log and are shown as before (CTX-8).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Compaction {
+    /// The summary; at most [`crate::limits::SUMMARY_BYTES`].
+    pub summary: String,
+    /// What it stands for: of these events those that were in force.
+    pub covers: Stretch,
+    /// Which context window of the log begins with it; the one before the first compaction is 0.
+    pub window: u64,
+    /// 128 bits of BLAKE3 in hex over the JSON of `covers`, `summary` and `window`: one object, its
+    /// members in order at every depth, without blanks.
+    pub digest: String,
 }
 
 /// Whether a streamed text is whole.

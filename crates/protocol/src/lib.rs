@@ -65,8 +65,8 @@ pub use history::History;
 pub use hook::Hook;
 pub use ids::{Cursor, InvalidId, ItemId, RequestId, SessionId, SubmissionId, TurnId};
 pub use item::{
-    Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus, Stoppable,
-    ToolCall, ToolContent, ToolKind, ToolStatus,
+    Compaction, Content, Finish, Item, ItemKind, Location, PlanEntry, PlanPriority, PlanStatus,
+    Stoppable, ToolCall, ToolContent, ToolKind, ToolStatus,
 };
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;

@@ -26,6 +26,9 @@ pub const CONTINUATIONS: u32 = 8;
 /// Items that are appended at once: as many as a page of events holds.
 pub const APPENDED_ITEMS: usize = 1000;
 
+/// Longest summary of a compaction, in bytes.
+pub const SUMMARY_BYTES: usize = 64 * 1024;
+
 /// Items of tool calls that a rewind names. Who has more to look after reads the log.
 pub const NOTED_CALLS: usize = 64;
 

@@ -67,16 +67,19 @@ pub enum Op {
         /// The working directory, absolute.
         cwd: String,
     },
-    /// Begin the conversation anew (RESUME-1): what came before stays in the log, where a fork
-    /// `at` an event of it takes it up, and is neither shown nor given to the agent any more. Mode,
-    /// title and grants stay. Refused while a turn is active or waits.
+    /// Begin the conversation anew (RESUME-1): what came before stays in the log, for a fork or a
+    /// rewind, and no load or agent gets it. Refused while a turn is active or waits.
     #[serde(rename = "session.clear")]
     SessionClear {},
+    /// Have the agent sum up what was said (CTX-2): a turn without a prompt, for an item `compaction`
+    /// that the agent has in its place; clients are shown everything. Refused while a turn is active
+    /// or waits, where nothing was said since, and as `unsupported` where the agent cannot.
+    #[serde(rename = "session.compact")]
+    SessionCompact {},
     /// Go on with the conversation as it was at a bookmark: the end of a turn, or a header, clear or
-    /// rewind, in whatever part of the log, also in one that was cleared or rewound away (CKPT-2,
-    /// CTX-8). What came after it stays in the log. Title, mode and grants stay, and so does what
-    /// tools have changed. Refused while a turn is active or waits; `invalid` where `to` is no
-    /// bookmark, and names the nearest one before.
+    /// rewind, also in a part that was cleared or rewound away (CKPT-2, CTX-8). What came after it
+    /// stays in the log; title, mode, grants and what tools have changed stay as they are. Refused
+    /// while a turn is active or waits; `invalid` where `to` is no bookmark names the nearest before.
     #[serde(rename = "session.rewind")]
     SessionRewind {
         /// The bookmark.

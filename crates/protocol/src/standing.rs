@@ -19,7 +19,7 @@ use crate::{
 
 /// How [`Standing`] is written down; one more with every change of what it holds or means. A
 /// checkpoint of another is passed over, and the events before it are read instead.
-const FOLD: u32 = 5;
+const FOLD: u32 = 6;
 
 /// An item that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,8 +101,14 @@ pub struct Standing {
     pub policy: u64,
     /// The newest durable event.
     pub cursor: Cursor,
-    /// The header, clear, rewind or compaction in force.
+    /// The header, clear or rewind in force.
     pub base: Cursor,
+    /// The newest compaction behind it.
+    pub compaction: Option<Cursor>,
+    /// How many compactions the log holds.
+    pub windows: u64,
+    /// The newest item that ended, but for compactions.
+    pub said: Cursor,
     /// What of the events before `base` is in force, too, in order.
     pub kept: Vec<Stretch>,
     /// Where to resume, fork or rewind to: the header, a clear or rewind, an item that was
@@ -199,8 +205,15 @@ impl Standing {
                     open.item = Item::ToolCall(call.clone());
                 }
             }
-            Event::ItemEnded { .. } => {
+            Event::ItemEnded { item } => {
                 self.item_ended(frame.item);
+                match item {
+                    Item::Compaction(_) => {
+                        self.compaction = Some(cursor);
+                        self.windows += 1;
+                    }
+                    _ => self.said = cursor,
+                }
                 if frame.turn.is_none() {
                     self.appended(cursor);
                 }
@@ -305,6 +318,7 @@ impl Standing {
     fn turn_at(&mut self, cursor: Cursor, kept: Vec<Stretch>) {
         self.native.clear();
         self.base = cursor;
+        self.compaction = None;
         self.kept = kept;
         self.bookmark = cursor;
     }
@@ -319,6 +333,20 @@ impl Standing {
     #[must_use]
     pub fn in_force(&self) -> InForce {
         InForce::new(self.kept.clone(), self.base)
+    }
+
+    /// What a turn begins after: the header, clear, rewind or compaction in force.
+    #[must_use]
+    pub fn begins_after(&self) -> Cursor {
+        self.compaction.unwrap_or(self.base)
+    }
+
+    /// Whether a compaction would have nothing to sum up but an earlier one (CTX-1).
+    #[must_use]
+    pub fn is_compact(&self) -> bool {
+        let nothing_since = |compaction| self.said < compaction;
+        self.compaction
+            .map_or_else(|| self.is_blank(), nothing_since)
     }
 
     /// Whether nothing was said in the conversation in force: it was cleared, or rewound to its
@@ -417,7 +445,7 @@ impl Standing {
             Some(open) => match &mut open.item {
                 Item::AgentMessage { text, .. } | Item::Thought { text, .. } => text.push_str(more),
                 Item::ToolCall(_) => open.output.push_str(more),
-                Item::UserMessage { .. } | Item::Plan { .. } => {}
+                Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_) => {}
             },
             None => {
                 let (text, finish) = (more.to_owned(), Finish::Interrupted);

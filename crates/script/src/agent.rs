@@ -3,7 +3,10 @@
 use std::{collections::VecDeque, path::PathBuf};
 
 use async_trait::async_trait;
-use sessiond_engine::{Agent, AgentError, AgentFactory, Emit, Opening, TurnContext, TurnReport};
+use sessiond_engine::{
+    Agent, AgentError, AgentFactory, CompactionReport, Emit, HistorySource, Opening, TurnContext,
+    TurnReport,
+};
 use sessiond_protocol::{
     AgentId, AgentInfo, Content, Cost, Currency, Mode, ModePolicy, PlanEntry, PlanPriority,
     PlanStatus, Stop, Usage,
@@ -14,7 +17,7 @@ use crate::command::{COMMANDS, Command};
 use crate::servers::Servers;
 use crate::stage::Stage;
 use crate::step::Step;
-use crate::{files, mcp, parse, question, run, settings, speech};
+use crate::{files, mcp, parse, question, run, settings, speech, summary};
 
 /// What `/usage` tells, always: nothing here counts tokens, and a fixed value is what a client's
 /// test wants to see.
@@ -58,6 +61,10 @@ impl AgentFactory for ScriptAgent {
             options: settings::options(),
             commands: COMMANDS.iter().map(Command::advertised).collect(),
         }
+    }
+
+    fn can_compact(&self) -> bool {
+        true
     }
 
     async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError> {
@@ -131,6 +138,16 @@ impl Agent for Script {
             steps.extend(stage.steered().await?);
         }
         finish(stage, Stop::EndTurn).await
+    }
+
+    async fn compact(
+        &mut self,
+        conversation: HistorySource,
+        _context: &TurnContext,
+    ) -> Result<CompactionReport, AgentError> {
+        let summary = summary::of(&conversation.load().await?);
+        let usage = None;
+        Ok(CompactionReport { summary, usage })
     }
 }
 

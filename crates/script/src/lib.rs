@@ -45,5 +45,6 @@ mod settings;
 mod speech;
 mod stage;
 mod step;
+mod summary;
 
 pub use agent::ScriptAgent;

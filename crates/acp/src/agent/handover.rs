@@ -134,6 +134,12 @@ fn tell(item: &Item) -> Option<String> {
         }
         Item::AgentMessage { text, .. } => Some(entry("you", text, MESSAGE_BYTES)),
         Item::ToolCall(call) => Some(entry(&heading(call), &result(call), RESULT_BYTES)),
+        // A summary is nobody's message, and never becomes one (CTX-2).
+        Item::Compaction(compaction) => Some(entry(
+            "summary of what was said before",
+            &compaction.summary,
+            MESSAGE_BYTES,
+        )),
         Item::Thought { .. } | Item::Plan { .. } => None,
     }
 }

@@ -77,7 +77,7 @@ fn exchanges(history: &[HistoryItem]) -> Vec<Ours<'_>> {
                     last.calls.extend(call.native.as_deref());
                 }
             }
-            Item::Thought { .. } | Item::Plan { .. } => {}
+            Item::Thought { .. } | Item::Plan { .. } | Item::Compaction(_) => {}
         }
     }
     ours

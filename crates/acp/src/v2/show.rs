@@ -12,7 +12,7 @@ use super::patch::{CallPatch, Shown, shown, stops};
 use super::terminal::Terminal;
 use super::update::Update;
 use crate::client::{Client, Message, Voice, streaming};
-use crate::update::{Meta, Remark};
+use crate::update::{CompactionPatch, Meta, Remark};
 
 /// The open items of a session, as the client has them. Bounded by what the agent has open.
 #[derive(Debug, Default)]
@@ -121,7 +121,7 @@ impl Show {
                 let (call, terminal) = (*call, None);
                 self.calls.insert(id, OpenCall { call, terminal });
             }
-            Item::UserMessage { .. } | Item::Plan { .. } => {}
+            Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_) => {}
         }
     }
 
@@ -190,6 +190,10 @@ impl Show {
             }
             Item::ToolCall(call) => self.call_ended(client, at, &call),
             Item::Plan { entries } => client.update(session, &Update::plan(&entries)),
+            Item::Compaction(compaction) => {
+                let patch = CompactionPatch::whole(id, &compaction);
+                client.update(session, &Update::CompactionUpdate(patch));
+            }
             // Whoever knows whether it is part of the conversation shows it.
             Item::UserMessage { .. } => {}
         }
@@ -229,6 +233,8 @@ fn voice(kind: ItemKind) -> Voice {
     match kind {
         ItemKind::UserMessage => Voice::User,
         ItemKind::Thought => Voice::Thought,
-        ItemKind::AgentMessage | ItemKind::ToolCall | ItemKind::Plan => Voice::Agent,
+        ItemKind::AgentMessage | ItemKind::ToolCall | ItemKind::Plan | ItemKind::Compaction => {
+            Voice::Agent
+        }
     }
 }

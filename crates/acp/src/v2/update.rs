@@ -10,7 +10,7 @@ use sessiond_protocol::{Cost, Currency, ItemId, PlanEntry, Severity, Usage};
 use super::patch::{CallPatch, Shown};
 use super::state::State;
 use super::terminal::TerminalPatch;
-use crate::update::{Block, Meta};
+use crate::update::{Block, CompactionPatch, Meta};
 
 /// The id of a session's plan: an agent has one, and each one it tells replaces the one before.
 pub(super) const PLAN: &str = "plan";
@@ -57,6 +57,7 @@ pub(super) enum Update<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<&'a str>,
     },
+    CompactionUpdate(CompactionPatch<'a>),
     ReplayComplete {},
 }
 

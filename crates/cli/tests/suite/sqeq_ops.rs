@@ -99,6 +99,68 @@ fn a_conversation_goes_back_and_what_ran_is_noted() {
     next.quit();
 }
 
+/// CTX-2, CTX-8: the agent goes on from a summary, also after a kill; clients are shown everything, and
+/// can go back to before it.
+#[test]
+fn a_conversation_is_compacted_and_goes_on_after_a_kill() {
+    let home = Home::new();
+    let mut client = Native::start(&home);
+    let session = client.new_session(&home, &json!({}));
+    let compact = json!({"type": "session.compact"});
+    let refused = client.receipt(Some(&session), &compact);
+    assert_eq!(refused["error"]["code"], "invalid", "{refused}");
+    client.turn(&session, "first\nand more");
+    let kept = client.event("turn.ended")["cursor"].clone();
+    client.turn(&session, "second");
+    client.event("turn.ended");
+    client.accepted(Some(&session), &compact);
+    let item = client.event("item.ended")["event"]["item"].clone();
+    let summary = "2 prompts, 2 messages, 0 tool calls.\n- first\n- second";
+    assert_eq!(
+        (&item["type"], &item["summary"], &item["window"]),
+        (&json!("compaction"), &json!(summary), &json!(1))
+    );
+    let ended = client.event("turn.ended");
+    assert_eq!(ended["event"]["outcome"], "completed");
+    client.turn(&session, "third");
+    client.event("turn.ended");
+    client.server.kill();
+
+    let mut next = Native::start(&home);
+    let replayed = next.resume(&session, &json!("all"));
+    let kinds: Vec<_> = replayed
+        .iter()
+        .filter(|frame| frame["event"]["type"] == "item.ended")
+        .map(|frame| frame["event"]["item"]["type"].as_str().unwrap())
+        .collect();
+    let (user, agent) = ("user_message", "agent_message");
+    let all = [user, agent, user, agent, "compaction", user, agent];
+    assert_eq!(kinds, all);
+    next.accepted(Some(&session), &compact);
+    let item = next.event("item.ended")["event"]["item"].clone();
+    let again = format!("{summary}\n1 prompts, 1 messages, 0 tool calls.\n- third");
+    assert_eq!(
+        (&item["summary"], &item["window"]),
+        (&json!(again), &json!(2))
+    );
+    next.event("turn.ended");
+    next.accepted(
+        Some(&session),
+        &json!({"type": "session.rewind", "to": kept}),
+    );
+    next.accepted(Some(&session), &compact);
+    let item = next.event("item.ended")["event"]["item"].clone();
+    let before = "1 prompts, 1 messages, 0 tool calls.\n- first";
+    assert_eq!(item["summary"], before);
+    next.event("turn.ended");
+    next.quit();
+    let shown = home.run(&["sessions", "show", &session]).stdout;
+    assert!(
+        shown.contains("compaction 2 prompts, 2 messages"),
+        "{shown}"
+    );
+}
+
 /// LOG-13: what `sessions export` wrote comes back over the waist as by the command, with a record of
 /// that (LOG-19).
 #[test]

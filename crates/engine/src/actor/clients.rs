@@ -42,6 +42,14 @@ impl Actor {
                 id,
                 op: Op::SessionRewind { to },
             } if self.is_attached(outlet.conn) => self.rewind(&outlet, id, to).await,
+            Command::Submit {
+                outlet,
+                id,
+                op: Op::SessionCompact {},
+            } if !self.parts.factory.can_compact() => {
+                let error = WireError::new(ErrorCode::Unsupported, "the agent cannot compact");
+                Self::reject(&outlet, id, error.about(self.parts.session));
+            }
             Command::Submit { outlet, id, op } => {
                 if self.is_attached(outlet.conn) {
                     self.prepare(&op).await;

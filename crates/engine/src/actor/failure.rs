@@ -56,6 +56,7 @@ impl Actor {
                 Effect::Deliver(_)
                 | Effect::Request(..)
                 | Effect::StartAgent { .. }
+                | Effect::StartCompaction { .. }
                 | Effect::Started(..)
                 | Effect::StartedWith(..)
                 | Effect::Denied(..)

@@ -1,6 +1,6 @@
 //! What becomes of an effect once nothing it depends on is outstanding.
 
-use super::{Actor, Waiter};
+use super::{Actor, Waiter, running::Work};
 use crate::{
     agent::Announced,
     core::{ConnId, Effect, Token},
@@ -23,7 +23,8 @@ impl Actor {
             Effect::Refused(conn, why) => {
                 self.with(conn, |client| client.refused(Some(session), why))
             }
-            Effect::StartAgent { turn, prompt } => self.start_agent(turn, prompt),
+            Effect::StartAgent { turn, prompt } => self.start_agent(turn, Work::Answer(prompt)),
+            Effect::StartCompaction { turn } => self.start_agent(turn, Work::Compact),
             Effect::Steered => self.running.steered(),
             Effect::Settings => self.running.settings(self.core.settings()),
             Effect::StopCall(item) => self.running.stop_call(item),

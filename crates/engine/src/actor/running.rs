@@ -13,11 +13,9 @@ use tokio::{
 
 use super::Actor;
 use crate::{
-    agent::{
-        AGENT_AHEAD, Agent, AgentError, FromAgent, HistorySource, Hold, Opening, TurnContext,
-        TurnReport,
-    },
+    agent::{AGENT_AHEAD, Agent, AgentError, FromAgent, HistorySource, Hold, Opening, TurnContext},
     catalog::history,
+    report::Report,
 };
 
 /// The agent, whether it runs a turn or waits for one.
@@ -36,19 +34,26 @@ struct Turn {
     stopped: watch::Sender<HashSet<ItemId>>,
     task: JoinHandle<End>,
     /// What the task came to, while something of the turn still runs.
-    result: Option<Result<TurnReport, AgentError>>,
+    result: Option<Result<Report, AgentError>>,
     /// Ends with the last [`Hold`].
     held: mpsc::Receiver<Infallible>,
 }
 
 /// How a turn's task ends: with the agent, where it is still good, and the turn's result.
-type End = (Option<Box<dyn Agent>>, Result<TurnReport, AgentError>);
+type End = (Option<Box<dyn Agent>>, Result<Report, AgentError>);
+
+/// What an agent does in a turn.
+#[derive(Debug)]
+pub(super) enum Work {
+    Answer(Vec<Content>),
+    Compact,
+}
 
 /// What comes from a running turn.
 #[derive(Debug)]
 pub(super) enum Message {
     Said(FromAgent),
-    Done(Result<TurnReport, AgentError>),
+    Done(Result<Report, AgentError>),
 }
 
 impl Running {
@@ -159,7 +164,7 @@ pub(super) enum Dropped {
 
 impl Actor {
     /// Starts the agent on a turn, unless the turn has ended while its record was being stored.
-    pub(super) fn start_agent(&mut self, turn: TurnId, prompt: Vec<Content>) {
+    pub(super) fn start_agent(&mut self, turn: TurnId, work: Work) {
         if self.core.active_turn() != Some(turn) {
             return;
         }
@@ -182,7 +187,7 @@ impl Actor {
         let idle = self.running.idle.take();
         let idle = idle.filter(|agent| !agent.is_gone());
         let factory = self.parts.factory.clone();
-        let opening = self.opening();
+        let (opening, conversation) = (self.opening(), self.history());
         let task = tokio::spawn(async move {
             let opened = match idle {
                 Some(agent) => Ok(agent),
@@ -190,7 +195,16 @@ impl Actor {
             };
             let result = match opened {
                 Ok(mut agent) => {
-                    let result = agent.turn(prompt, &context).await;
+                    let result = match work {
+                        Work::Answer(prompt) => {
+                            let result = agent.turn(prompt, &context).await;
+                            result.map(Report::Turn)
+                        }
+                        Work::Compact => {
+                            let result = agent.compact(conversation, &context).await;
+                            result.map(Report::Compaction)
+                        }
+                    };
                     (Some(agent), result)
                 }
                 Err(error) => (None, Err(error)),
@@ -211,23 +225,27 @@ impl Actor {
         });
     }
 
-    fn opening(&self) -> Opening {
+    /// The conversation before the active turn.
+    fn history(&self) -> HistorySource {
         let (session, lease) = (self.parts.session, self.parts.lease.clone());
         let current = self.core.active_turn();
         let in_force = self.core.in_force();
-        let read = move || history(session, &lease, (&in_force, current));
+        HistorySource::new(move || history(session, &lease, (&in_force, current)))
+    }
+
+    fn opening(&self) -> Opening {
         let mut setup = self.parts.setup.clone();
         let standing = self.core.standing();
         setup.instructions.clone_from(&standing.instructions);
         Opening {
-            session,
+            session: self.parts.session,
             cwd: self.parts.surroundings.cwd.clone().into(),
             setup,
             settings: self.core.settings(),
             native: standing.native.clone(),
             answers: self.core.answered(),
             updates: self.parts.updates.updates(),
-            history: HistorySource::new(read),
+            history: self.history(),
         }
     }
 }

@@ -6,7 +6,8 @@ use sessiond_protocol::{ErrorCode, ForeignError, WireError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
-    /// `agent_unavailable` where it did not start, `agent_failed` where a turn failed.
+    /// `agent_unavailable` where it did not start, `agent_failed` where a turn failed,
+    /// `unsupported` where it cannot do this.
     pub code: ErrorCode,
     /// What happened, for the user.
     pub message: String,
@@ -28,6 +29,15 @@ impl AgentError {
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self {
             code: ErrorCode::AgentUnavailable,
+            message: message.into(),
+            foreign: None,
+        }
+    }
+
+    /// The agent cannot do this.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self {
+            code: ErrorCode::Unsupported,
             message: message.into(),
             foreign: None,
         }

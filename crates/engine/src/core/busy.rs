@@ -57,6 +57,7 @@ impl Stepping<'_> {
             IfBusy::Queue => self.queue_up(wanted),
             // What is being stopped takes nothing more; the input is wanted all the same.
             IfBusy::Steer if self.is_cancelling() => self.queue_up(wanted),
+            IfBusy::Steer if self.covers().is_some() => self.queue_up(wanted),
             IfBusy::Steer => self.steer(active, wanted),
             IfBusy::Replace => self.replace(wanted),
         }
@@ -68,6 +69,7 @@ impl Stepping<'_> {
             return self.reject(&cause, error);
         }
         let active = self.turn_id().filter(|_| !self.is_cancelling());
+        let active = active.filter(|_| self.covers().is_none());
         let not_active = |message| {
             let mut error = WireError::new(ErrorCode::TurnNotActive, message);
             error.turn = active;

@@ -107,7 +107,9 @@ fn unfit_item(item: &Item) -> Option<&'static str> {
         | Item::AgentMessage { .. }
         | Item::Thought { .. }
         | Item::ToolCall(_) => None,
-        Item::Plan { .. } => Some("only messages, thoughts and tool calls can be appended"),
+        Item::Plan { .. } | Item::Compaction(_) => {
+            Some("only messages, thoughts and tool calls can be appended")
+        }
     }
 }
 

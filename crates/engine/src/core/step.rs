@@ -11,7 +11,7 @@ use sessiond_protocol::{
 
 use super::Refusal;
 use crate::{
-    agent::{AgentError, Emit, TurnReport},
+    agent::{AgentError, CompactionReport, Emit, TurnReport},
     drift::Arrival,
 };
 
@@ -114,6 +114,8 @@ pub(crate) enum Input {
         token: Token,
     },
     AgentDone(Result<TurnReport, AgentError>),
+    /// The agent has summed up the conversation.
+    Compacted(CompactionReport),
     Disconnected {
         conn: ConnId,
     },
@@ -164,6 +166,10 @@ pub(crate) enum Effect {
     StartAgent {
         turn: TurnId,
         prompt: Vec<Content>,
+    },
+    /// The agent shall sum up the conversation.
+    StartCompaction {
+        turn: TurnId,
     },
     /// There is something for the agent to take.
     Steered,

@@ -6,6 +6,7 @@ mod bench;
 mod busy;
 mod checkpoint;
 mod clients;
+mod compaction;
 mod conversation;
 mod fixture;
 mod fork;

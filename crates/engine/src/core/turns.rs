@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sessiond_protocol::{
     ClosedBecause, Content, Cursor, Event, EventFrame, Hook, Item, ItemKind, Keyed, Queued,
-    SessionId, Standing, Stop, Stream, SubmissionId, Titler, ToolStatus, TurnConfig, TurnEnded,
-    TurnId, TurnOutcome, Usage, WaitingTurn, WireError, prompt_item,
+    SessionId, Standing, Stop, Stream, Stretch, SubmissionId, Titler, ToolStatus, TurnConfig,
+    TurnEnded, TurnId, TurnOutcome, Usage, WaitingTurn, WireError, prompt_item,
 };
 
 use super::{
@@ -21,6 +21,8 @@ pub(super) struct ActiveTurn {
     pub(super) id: TurnId,
     pub(super) cause: Option<SubmissionId>,
     pub(super) phase: Phase,
+    /// What is being summed up, in a compaction.
+    pub(super) covers: Option<Stretch>,
     /// The message that streams.
     pub(super) message: Option<Growing>,
     /// The tool output that streams.
@@ -138,10 +140,29 @@ impl Stepping<'_> {
         input: Vec<Content>,
         keyed: Option<Keyed>,
     ) {
+        self.begin_task((id, cause), keyed, None);
+        self.prompt(id, input.clone());
+        if let Some(text) = input.iter().find_map(Content::as_text) {
+            self.title(text, Titler::Prompt);
+        }
+        let hook = Hook::Prompt {
+            input: input.clone(),
+        };
+        self.raise(None, hook, Waits::Prompt(input));
+    }
+
+    /// Makes a turn the active one; `covers` where it is a compaction.
+    pub(super) fn begin_task(
+        &mut self,
+        (id, cause): (TurnId, Option<SubmissionId>),
+        keyed: Option<Keyed>,
+        covers: Option<Stretch>,
+    ) {
         self.core.turn = Some(ActiveTurn {
             id,
             cause,
             phase: Phase::Running,
+            covers,
             message: None,
             outputs: Vec::new(),
             steers: Vec::new(),
@@ -161,21 +182,13 @@ impl Stepping<'_> {
             permission: Some(self.core.policy()),
             policy: standing.policy,
         };
-        let base = standing.base;
+        let base = standing.begins_after();
         let started = Event::TurnStarted {
             base,
             config,
             keyed,
         };
         self.record(Some(id), None, started);
-        self.prompt(id, input.clone());
-        if let Some(text) = input.iter().find_map(Content::as_text) {
-            self.title(text, Titler::Prompt);
-        }
-        let hook = Hook::Prompt {
-            input: input.clone(),
-        };
-        self.raise(None, hook, Waits::Prompt(input));
     }
 
     fn prompt(&mut self, turn: TurnId, content: Vec<Content>) {
@@ -251,6 +264,10 @@ impl Stepping<'_> {
             return;
         };
         let used = active.used.take();
+        if active.covers.is_some() {
+            // It may have forgotten what nothing stands for now.
+            self.step.urgent.push(Urgent::DropAgent);
+        }
         let cancelled = self.is_cancelling();
         let (outcome, stop, usage, error) = match result {
             _ if cancelled => (TurnOutcome::Cancelled, None, None, None),

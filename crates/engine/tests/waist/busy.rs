@@ -2,12 +2,23 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::harness::{Client, ENDED, engine};
+use sessiond_engine::TurnContext;
 use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, Content, Event, EventFrame, IfBusy, Item, Op, Queued, Replay, SessionId, TurnId,
     TurnOutcome, Verdict,
 };
+
+use crate::harness::{Client, ENDED, engine};
+
+/// What the obedient agent knows of a cancellation.
+pub(crate) fn told(context: &TurnContext) -> &'static str {
+    if context.is_cancelled() {
+        "cancelled"
+    } else {
+        "go on"
+    }
+}
 
 fn start(text: &str, (if_busy, key): (IfBusy, Option<&str>)) -> Op {
     Op::TurnStart {

@@ -12,8 +12,8 @@ use std::{
 
 use async_trait::async_trait;
 use sessiond_engine::{
-    Agent, AgentError, AgentFactory, Announced, Emit, Engine, EngineConfig, Environment, Opening,
-    TurnContext, TurnReport,
+    Agent, AgentError, AgentFactory, Announced, CompactionReport, Emit, Engine, EngineConfig,
+    Environment, HistorySource, Opening, TurnContext, TurnReport,
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
@@ -32,7 +32,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 /// Does what the words of its prompt say: `say:x`, `call`, `ask`, `hang`, `stubborn`, `fail`, `take`
 /// (waits for what is added to the turn, and says it), `leave` (waits for it only), `linger` (leaves
 /// something behind that takes a while to end, and is stubborn), `told` (says what it knows of a
-/// cancellation).
+/// cancellation). Sums up how many items there are; a newest prompt that hangs makes that hang, too.
 pub(crate) struct Obedient;
 
 #[async_trait]
@@ -56,6 +56,10 @@ impl AgentFactory for Obedient {
             options: Vec::new(),
             commands: Vec::new(),
         }
+    }
+
+    fn can_compact(&self) -> bool {
+        true
     }
 
     async fn open(&self, opening: Opening) -> Result<Box<dyn Agent>, AgentError> {
@@ -90,7 +94,7 @@ impl Agent for ObedientSession {
                 "stubborn" => std::future::pending().await,
                 "take" => take(context).await?,
                 "leave" => context.steered().await,
-                "told" => context.say(told(context)).await?,
+                "told" => context.say(crate::busy::told(context)).await?,
                 "linger" => linger(context).await,
                 "fail" => return Err(AgentError::failed("as told")),
                 other => {
@@ -104,13 +108,14 @@ impl Agent for ObedientSession {
             usage: None,
         })
     }
-}
 
-fn told(context: &TurnContext) -> &'static str {
-    if context.is_cancelled() {
-        "cancelled"
-    } else {
-        "go on"
+    async fn compact(
+        &mut self,
+        conversation: HistorySource,
+        context: &TurnContext,
+    ) -> Result<CompactionReport, AgentError> {
+        self.known.clear();
+        crate::compaction::sum_up(conversation, context).await
     }
 }
 

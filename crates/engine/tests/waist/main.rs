@@ -13,6 +13,7 @@ mod appended;
 mod audit;
 mod busy;
 mod checkpoint;
+mod compaction;
 mod detach;
 mod durability;
 mod fork;

@@ -265,6 +265,20 @@ async fn what_the_agent_recorded_of_its_own_comes_back_until_a_clear() {
     assert_eq!(opened(&late), [("open", seen(&[], None))]);
 }
 
+/// What an agent cannot do is refused before anything begins.
+#[tokio::test]
+async fn an_agent_that_cannot_compact_is_not_asked() {
+    let (store, late) = (Store::in_memory(), Arc::new(Late::default()));
+    let engine = engine(store, &late);
+    let mut client = Client::connect(&engine).await;
+    let session = client.new_session().await;
+    client.turn(session, "hello").await;
+    let newest = client.newest();
+    let refused = client.submit(Some(session), Op::SessionCompact {}).await;
+    assert_eq!(code(refused), ErrorCode::Unsupported);
+    assert_eq!(client.newest(), newest);
+}
+
 #[tokio::test]
 async fn an_agent_speaks_between_turns() {
     let (store, late) = (Store::in_memory(), Arc::new(Late::default()));

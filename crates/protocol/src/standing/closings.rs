@@ -116,7 +116,7 @@ fn interrupted(open: &OpenItem) -> Item {
             finish: Finish::Interrupted,
         },
         Item::ToolCall(call) => Item::ToolCall(Box::new(outcome_unknown(*call, &open.output))),
-        whole @ (Item::UserMessage { .. } | Item::Plan { .. }) => whole,
+        whole @ (Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_)) => whole,
     }
 }
 

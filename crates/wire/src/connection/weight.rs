@@ -55,6 +55,7 @@ fn item(item: &Item) -> usize {
         Item::AgentMessage { text, .. } | Item::Thought { text, .. } => text.len(),
         Item::ToolCall(of) => call(of),
         Item::Plan { entries } => entries.iter().map(|entry| entry.content.len()).sum(),
+        Item::Compaction(compaction) => compaction.summary.len(),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    AgentOption, Choice, Command, Event, Finish, Item, Location, OptionValue, PlanEntry,
-    PlanPriority, PlanStatus, SessionChanged, Severity, Stream, ToolCall, ToolContent, ToolKind,
-    ToolStatus, TurnOutcome, Usage,
+    AgentOption, Choice, Command, Compaction, Cursor, Event, Finish, Item, Location, OptionValue,
+    PlanEntry, PlanPriority, PlanStatus, SessionChanged, Severity, Stream, Stretch, ToolCall,
+    ToolContent, ToolKind, ToolStatus, TurnOutcome, Usage,
 };
 
 use super::{text_of, with_session, with_turn};
@@ -245,6 +245,29 @@ async fn a_plan_replaces_the_one_before() {
             json!({"sessionUpdate": "plan_update", "plan": plan})
         );
     }
+}
+
+/// CTX-2: as a compaction, never as a message.
+#[tokio::test]
+async fn a_compaction_is_shown_with_its_summary() {
+    let mut stage = with_turn(json!({})).await;
+    let covers = Stretch {
+        from: Cursor(1),
+        to: Cursor(5),
+    };
+    let compaction = Box::new(Compaction {
+        summary: "so far".into(),
+        covers,
+        window: 1,
+        digest: String::new(),
+    });
+    stage.happen(Some(item(1)), super::ends(Item::Compaction(compaction)));
+    let summary = json!([{"type": "text", "text": "so far"}]);
+    assert_eq!(
+        stage.update().await,
+        json!({"sessionUpdate": "compaction_update", "compactionId": item(1),
+            "status": "completed", "summary": summary})
+    );
 }
 
 /// All of it also between turns: a session lives outside of requests.

@@ -289,6 +289,7 @@ impl Bench {
             Effect::StopCall(_) => "stop call".into(),
             Effect::Steers(_, steers) => format!("steers {}", steers.len()),
             Effect::StartAgent { .. } => "start agent".into(),
+            Effect::StartCompaction { .. } => "start compaction".into(),
             Effect::Started(..) => "started".into(),
             Effect::StartedWith(..) => "started with other input".into(),
             Effect::Denied(_, why) => format!("denied {why}"),

@@ -24,6 +24,12 @@ impl Bench {
         bench
     }
 
+    /// The newest record never came to the disk.
+    pub(in crate::core::tests) fn without_the_newest(mut self) -> Self {
+        self.log.pop();
+        self
+    }
+
     /// The process dies, and the agent of the next one has these options.
     pub(in crate::core::tests) fn offering(self, options: Vec<AgentOption>) -> Self {
         let mut bench = self.killed();

@@ -413,7 +413,7 @@ impl Books {
                 );
             }
             (Item::ToolCall(_), None) => return Err("a call ends that did not begin".into()),
-            (Item::UserMessage { .. } | Item::Plan { .. }, open) => {
+            (Item::UserMessage { .. } | Item::Plan { .. } | Item::Compaction(_), open) => {
                 ensure!(open.is_none(), "what is whole at once does not stream");
             }
         }

@@ -397,6 +397,10 @@ impl Rig {
                 Effect::StartAgent { turn, .. } => self.start_agent(turn)?,
                 Effect::Started(_, item) | Effect::StartedWith(_, item, _) => self.calls.push(item),
                 Effect::Stop => self.stopped = self.core.is_over(),
+                // The model submits no compaction.
+                Effect::StartCompaction { .. } => {
+                    return Err("a compaction that nobody wanted".into());
+                }
                 Effect::RequestClosed(..)
                 | Effect::Refused(..)
                 | Effect::Denied(..)

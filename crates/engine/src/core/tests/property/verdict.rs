@@ -88,7 +88,7 @@ impl Taken {
                 Effect::Stop => taken.stop = true,
                 Effect::StopCall(item) => taken.stops.push((*item, taken.replies.len())),
                 Effect::Settings => taken.settings += 1,
-                Effect::Deliver(_) | Effect::Steered => {}
+                Effect::Deliver(_) | Effect::StartCompaction { .. } | Effect::Steered => {}
             }
         }
         taken
