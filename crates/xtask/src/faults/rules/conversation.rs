@@ -83,7 +83,7 @@ pub(super) const MUTATIONS: [Mutation; 33] = [
         "turn-goes-on-from-elsewhere",
         [
             TURNS,
-            "let base = standing.base;",
+            "let base = standing.begins_after();",
             "let base = standing.bookmark;",
         ],
     ),
