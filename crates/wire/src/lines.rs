@@ -3,14 +3,9 @@
 //! The stream is split on LF bytes and a whole line is decoded at once, so a multi-byte character
 //! that arrives in two reads is never torn.
 
-mod pace;
-
 use std::io::{self, BufRead, BufReader, Read};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead};
-use tokio::time::{Instant, sleep};
-
-use pace::Pace;
 
 /// Longest line accepted unless configured otherwise, in bytes without its LF (WIRE-4).
 pub const DEFAULT_LINE_LIMIT: usize = 64 * 1024 * 1024;
@@ -128,7 +123,6 @@ pub struct AsyncLines<R> {
     input: tokio::io::BufReader<R>,
     limit: usize,
     first: bool,
-    pace: Option<Pace>,
 }
 
 impl<R: AsyncRead + Unpin> AsyncLines<R> {
@@ -138,16 +132,6 @@ impl<R: AsyncRead + Unpin> AsyncLines<R> {
             input: tokio::io::BufReader::with_capacity(READ_BUFFER, input),
             limit,
             first: true,
-            pace: None,
-        }
-    }
-
-    /// The same, but while lines come one by one and fast, a millisecond passes between reads: for
-    /// programs that write each line by itself, by the ten thousand. Needs a runtime with time.
-    pub fn paced(input: R, limit: usize) -> Self {
-        Self {
-            pace: Some(Pace::default()),
-            ..Self::new(input, limit)
         }
     }
 
@@ -160,8 +144,7 @@ impl<R: AsyncRead + Unpin> AsyncLines<R> {
         loop {
             let (mut bytes, mut length) = (Vec::new(), 0_u64);
             let ended = loop {
-                self.fill().await?;
-                let buffer = self.input.buffer();
+                let buffer = self.input.fill_buf().await?;
                 let end = memchr::memchr(b'\n', buffer);
                 let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
                 length += part.len() as u64;
@@ -189,25 +172,6 @@ impl<R: AsyncRead + Unpin> AsyncLines<R> {
                 return Ok(Some(line));
             }
         }
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncLines<R> {
-    /// Reads where nothing is left of what was read; at the end there is nothing after it either.
-    async fn fill(&mut self) -> io::Result<()> {
-        let Some(pace) = self
-            .pace
-            .as_mut()
-            .filter(|_| self.input.buffer().is_empty())
-        else {
-            return self.input.fill_buf().await.map(drop);
-        };
-        if let Some(rest) = pace.rest() {
-            sleep(rest).await;
-        }
-        let bytes = self.input.fill_buf().await?.len();
-        pace.note(bytes, Instant::now());
-        Ok(())
     }
 }
 
