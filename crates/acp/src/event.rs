@@ -87,8 +87,8 @@ impl Face {
         }
         // What the client sets is told with the answer to that request.
         let is_asked = self
-            .awaited
-            .values()
+            .submissions
+            .awaited()
             .any(|awaited| awaited.configures(session));
         let gates = self.gates();
         let Some(state) = self.sessions.get_mut(&session) else {

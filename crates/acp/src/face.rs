@@ -7,11 +7,9 @@
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
-use sessiond_protocol::{
-    ClientFrame, Op, PersistenceState, ServerFrame, SessionId, Submission, SubmissionId, Welcome,
-};
+use sessiond_protocol::{ClientFrame, Op, PersistenceState, ServerFrame, SessionId, Welcome};
 use sessiond_wire::OutQueue;
-use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, INTERNAL_ERROR, RawId, RpcFrame, error};
+use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, RawId, RpcFrame};
 use tokio::time::Instant;
 
 use crate::awaited::Awaited;
@@ -24,6 +22,7 @@ use crate::questions::Questions;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
 use crate::serve::Options;
 use crate::session::Session;
+use crate::submissions::Submissions;
 
 /// Everything the face knows of one connection.
 #[derive(Debug)]
@@ -32,13 +31,9 @@ pub(crate) struct Face {
     pub(crate) options: Options,
     pub(crate) questions: Questions,
     pub(crate) sessions: HashMap<SessionId, Session>,
-    /// What submissions without a receipt were made for.
-    pub(crate) awaited: HashMap<SubmissionId, Awaited>,
-    /// Frames for the engine, in order.
-    outbox: Vec<ClientFrame>,
+    pub(crate) submissions: Submissions<Awaited>,
     persistence: PersistenceState,
     phase: Phase,
-    submissions: u64,
 }
 
 /// How far the connection is.
@@ -59,11 +54,9 @@ impl Face {
             options,
             questions: Questions::default(),
             sessions: HashMap::new(),
-            awaited: HashMap::new(),
-            outbox: Vec::new(),
+            submissions: Submissions::default(),
             persistence: welcome.persistence,
             phase: Phase::Fresh,
-            submissions: 0,
         }
     }
 
@@ -81,7 +74,7 @@ impl Face {
 
     /// What is to be sent to the engine.
     pub(crate) fn take_outbox(&mut self) -> Vec<ClientFrame> {
-        std::mem::take(&mut self.outbox)
+        self.submissions.take_outbox()
     }
 
     /// When [`tick`](Self::tick) has something to do next.
@@ -141,16 +134,12 @@ impl Face {
         session: Option<SessionId>,
         op: Op,
     ) -> Result<(), ErrorObject> {
-        self.submissions += 1;
-        let id = SubmissionId::try_from(format!("{}-{}", awaited.kind(), self.submissions))
-            .map_err(|_| error(INTERNAL_ERROR, "Internal error"))?;
-        self.awaited.insert(id.clone(), awaited);
-        self.send(ClientFrame::Submission(Submission { id, session, op }));
-        Ok(())
+        self.submissions
+            .submit((awaited.kind(), awaited), session, op)
     }
 
     pub(crate) fn send(&mut self, frame: ClientFrame) {
-        self.outbox.push(frame);
+        self.submissions.send(frame);
     }
 
     /// Takes in a request that the client entered.

@@ -66,6 +66,7 @@ mod session;
 mod sessions;
 mod setup;
 mod shelf;
+mod submissions;
 mod tail;
 mod title;
 mod update;

@@ -55,7 +55,7 @@ impl Face {
         if let Some((session, turn)) = turn {
             return self.interrupt(session, (Some(turn), Queued::Keep));
         }
-        for awaited in self.awaited.values_mut() {
+        for awaited in self.submissions.awaited_mut() {
             if awaited.request.as_ref() == Some(&asked)
                 && let Purpose::Prompt(wish) = &mut awaited.purpose
             {

@@ -21,7 +21,7 @@ use crate::question::{Heard, Question, heard};
 
 /// How often a permission question is asked again after an answer that was not offered. A client
 /// that errs three times does so by program; nobody is going to decide.
-pub(crate) const ASKED_AGAIN: u32 = 2;
+const ASKED_AGAIN: u32 = 2;
 
 /// How many addresses are remembered: a user who has that many open goes back to none of them.
 const ADDRESSES: usize = 64;
@@ -136,6 +136,35 @@ impl Questions {
     }
 }
 
+/// What comes of an answer.
+pub(crate) enum Decided {
+    Settled(RequestFrame, Outcome),
+    /// It names an option that was not offered: nothing is decided, and it is asked so many times
+    /// more than once.
+    AskedAgain(RequestFrame, u32),
+}
+
+impl Answered {
+    pub(crate) fn decided(self) -> Decided {
+        match heard(&self.request.body, self.reply) {
+            Heard::Outcome(outcome) => Decided::Settled(self.request, outcome),
+            Heard::NotOffered if self.asked_again < ASKED_AGAIN => {
+                Decided::AskedAgain(self.request, self.asked_again + 1)
+            }
+            Heard::NotOffered => Decided::Settled(self.request, Outcome::Cancelled),
+        }
+    }
+}
+
+/// The answer as the engine gets it, bound to its request (WIRE-8).
+pub(crate) fn answer_to(request: &RequestFrame, outcome: Outcome) -> ClientFrame {
+    ClientFrame::Answer(Answer {
+        request: request.id,
+        digest: request.digest.clone(),
+        outcome,
+    })
+}
+
 impl Face {
     /// Asks the client what the agent asks. What it did not offer is not asked for.
     pub(crate) fn ask(&mut self, request: RequestFrame) {
@@ -157,15 +186,9 @@ impl Face {
     /// Hands the client's answer on, unless it names an option that was not offered: then nothing
     /// is decided, and it is asked again.
     pub(crate) fn answered(&mut self, answered: Answered) {
-        let Answered {
-            request,
-            asked_again,
-            reply,
-        } = answered;
-        match heard(&request.body, reply) {
-            Heard::Outcome(outcome) => self.settle(&request, outcome),
-            Heard::NotOffered if asked_again < ASKED_AGAIN => self.put(request, asked_again + 1),
-            Heard::NotOffered => self.settle(&request, Outcome::Cancelled),
+        match answered.decided() {
+            Decided::Settled(request, outcome) => self.settle(&request, outcome),
+            Decided::AskedAgain(request, times) => self.put(request, times),
         }
     }
 
@@ -179,11 +202,6 @@ impl Face {
     }
 
     fn settle(&mut self, request: &RequestFrame, outcome: Outcome) {
-        let digest = request.digest.clone();
-        self.send(ClientFrame::Answer(Answer {
-            request: request.id,
-            digest,
-            outcome,
-        }));
+        self.send(answer_to(request, outcome));
     }
 }

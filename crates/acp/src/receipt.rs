@@ -21,7 +21,7 @@ use crate::update::Update;
 impl Face {
     /// Takes in what became of a submission.
     pub(crate) fn receipt(&mut self, receipt: Receipt) {
-        let Some(awaited) = self.awaited.remove(&receipt.id) else {
+        let Some(awaited) = self.submissions.received(&receipt.id) else {
             return;
         };
         let Some(id) = awaited.request.clone() else {

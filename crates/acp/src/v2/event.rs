@@ -103,8 +103,8 @@ impl Face {
     ) {
         // What the client sets is told with the answer to that request.
         let is_asked = self
-            .awaited
-            .values()
+            .submissions
+            .awaited()
             .any(|awaited| awaited.configures(session));
         let Some(state) = self.sessions.get_mut(&session) else {
             return;

@@ -7,10 +7,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sessiond_protocol::{
-    Answered, ClientFrame, Op, PersistenceState, ServerFrame, SessionId, Submission, SubmissionId,
-};
-use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, INTERNAL_ERROR, RawId, error};
+use sessiond_protocol::{Answered, ClientFrame, Op, PersistenceState, ServerFrame, SessionId};
+use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, RawId};
 
 use super::negotiate::{self, Offers};
 use super::receipt::Awaited;
@@ -22,6 +20,7 @@ use crate::questions::Questions;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
 use crate::router::unsupported;
 use crate::serve::Options;
+use crate::submissions::Submissions;
 
 /// Everything the face knows of one connection.
 #[derive(Debug)]
@@ -31,13 +30,9 @@ pub(crate) struct Face {
     pub(super) options: Options,
     pub(super) offers: Offers,
     pub(super) sessions: HashMap<SessionId, Session>,
-    /// What submissions without a receipt were made for.
-    pub(super) awaited: HashMap<SubmissionId, Awaited>,
-    /// Frames for the engine, in order.
-    outbox: Vec<ClientFrame>,
+    pub(super) submissions: Submissions<Awaited>,
     persistence: PersistenceState,
     phase: Phase,
-    submissions: u64,
 }
 
 /// Whether `initialize` may be repeated.
@@ -66,11 +61,9 @@ impl Face {
             options,
             offers,
             sessions: HashMap::new(),
-            awaited: HashMap::new(),
-            outbox: Vec::new(),
+            submissions: Submissions::default(),
             persistence,
             phase: Phase::Fresh,
-            submissions: 0,
         }
     }
 
@@ -88,7 +81,7 @@ impl Face {
 
     /// What is to be sent to the engine.
     pub(crate) fn take_outbox(&mut self) -> Vec<ClientFrame> {
-        std::mem::take(&mut self.outbox)
+        self.submissions.take_outbox()
     }
 
     /// Takes in a request that the client entered.
@@ -235,15 +228,11 @@ impl Face {
         session: Option<SessionId>,
         op: Op,
     ) -> Result<(), ErrorObject> {
-        self.submissions += 1;
-        let id = SubmissionId::try_from(format!("{}-{}", awaited.kind(), self.submissions))
-            .map_err(|_| error(INTERNAL_ERROR, "Internal error"))?;
-        self.awaited.insert(id.clone(), awaited);
-        self.send(ClientFrame::Submission(Submission { id, session, op }));
-        Ok(())
+        self.submissions
+            .submit((awaited.kind(), awaited), session, op)
     }
 
     pub(super) fn send(&mut self, frame: ClientFrame) {
-        self.outbox.push(frame);
+        self.submissions.send(frame);
     }
 }

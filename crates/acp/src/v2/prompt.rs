@@ -58,7 +58,7 @@ impl Face {
         if let Some((session, turn)) = turn {
             return self.interrupt(session, (Some(turn), Queued::Keep));
         }
-        for awaited in self.awaited.values_mut() {
+        for awaited in self.submissions.awaited_mut() {
             if let Awaited::Prompt { id, wish, .. } = awaited
                 && *id == asked
             {

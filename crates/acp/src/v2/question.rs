@@ -2,15 +2,14 @@
 
 use serde::Serialize;
 use sessiond_protocol::{
-    Answer, ClientFrame, Outcome, Permission, PermissionKind, RequestBody, RequestFrame, RequestId,
-    SessionId, ToolCall,
+    Outcome, Permission, PermissionKind, RequestBody, RequestFrame, RequestId, SessionId, ToolCall,
 };
 
 use super::face::Face;
 use super::patch::CallPatch;
 use crate::extension::{may_be_asked, of_session};
-use crate::question::{Heard, Question, heard};
-use crate::questions::{ASKED_AGAIN, Answered};
+use crate::question::Question;
+use crate::questions::{Answered, Decided, answer_to};
 
 /// The params of `session/request_permission`.
 #[derive(Debug, Serialize)]
@@ -78,15 +77,9 @@ impl Face {
     /// Hands the client's answer on, unless it names an option that was not offered: then nothing is
     /// decided, and it is asked again.
     pub(crate) fn answered(&mut self, answered: Answered) {
-        let Answered {
-            request,
-            asked_again,
-            reply,
-        } = answered;
-        match heard(&request.body, reply) {
-            Heard::Outcome(outcome) => self.settle(&request, outcome),
-            Heard::NotOffered if asked_again < ASKED_AGAIN => self.put(request, asked_again + 1),
-            Heard::NotOffered => self.settle(&request, Outcome::Cancelled),
+        match answered.decided() {
+            Decided::Settled(request, outcome) => self.settle(&request, outcome),
+            Decided::AskedAgain(request, times) => self.put(request, times),
         }
     }
 
@@ -129,12 +122,7 @@ impl Face {
     }
 
     fn settle(&mut self, request: &RequestFrame, outcome: Outcome) {
-        let digest = request.digest.clone();
-        self.send(ClientFrame::Answer(Answer {
-            request: request.id,
-            digest,
-            outcome,
-        }));
+        self.send(answer_to(request, outcome));
         self.look_after(request.session, request.id);
     }
 

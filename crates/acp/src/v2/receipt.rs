@@ -192,7 +192,7 @@ impl Awaited {
 impl Face {
     /// Takes in what became of a submission.
     pub(super) fn receipt(&mut self, receipt: Receipt) {
-        let Some(awaited) = self.awaited.remove(&receipt.id) else {
+        let Some(awaited) = self.submissions.received(&receipt.id) else {
             return;
         };
         match receipt.result {
