@@ -22,6 +22,24 @@ pub(crate) fn is_extension(method: &str) -> bool {
     method.starts_with(OWN)
 }
 
+/// What passes an extension on to the agent of the session that it names; none where it names no
+/// session that is active.
+pub(crate) fn extension_op(
+    (method, params): (&str, Option<&RawValue>),
+    answer: Answered,
+    active: impl FnOnce(&str) -> Option<SessionId>,
+) -> Option<(SessionId, Op)> {
+    let params: Value = read(params).ok()?;
+    let session = active(params.get(SESSION_ID)?.as_str()?)?;
+    let method = method.to_owned();
+    let op = Op::Extension {
+        method,
+        params,
+        answer,
+    };
+    Some((session, op))
+}
+
 impl Face {
     /// An extension goes to the agent of the session that it names; who names none speaks to us, and
     /// we have none.
@@ -54,15 +72,7 @@ impl Face {
         params: Option<&RawValue>,
         answer: Answered,
     ) -> Option<(SessionId, Op)> {
-        let params: Value = read(params).ok()?;
-        let session = self.is_active(params.get(SESSION_ID)?.as_str()?)?;
-        let method = method.to_owned();
-        let op = Op::Extension {
-            method,
-            params,
-            answer,
-        };
-        Some((session, op))
+        extension_op((method, params), answer, |session| self.is_active(session))
     }
 
     /// Something of the agent's protocol that is for this client, if it offered to show it.

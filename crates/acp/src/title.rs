@@ -3,7 +3,7 @@
 use agent_client_protocol_schema::v1::{SetSessionTitleRequest, SetSessionTitleResponse};
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    AttachMode, FoundBy, OnDisconnect, Op, Replay, SessionId, SessionResume, title_line,
+    AttachMode, DriftClass, FoundBy, OnDisconnect, Op, Replay, SessionId, SessionResume, title_line,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
@@ -11,6 +11,21 @@ use crate::awaited::{Awaited, Purpose, Titling};
 use crate::face::Face;
 use crate::params::{read, session_id};
 use crate::refusal::invalid_params;
+
+/// Control of a session with nothing given, shown or answered: to do one thing with it.
+pub(crate) fn visit(session: SessionId, accept: &[DriftClass]) -> SessionResume {
+    SessionResume {
+        session,
+        cwd: None,
+        setup: None,
+        found_by: FoundBy::Id,
+        accept: accept.to_vec(),
+        replay: Replay::None,
+        mode: AttachMode::Control,
+        answers: Vec::new(),
+        on_disconnect: OnDisconnect::Cancel,
+    }
+}
 
 impl Face {
     pub(crate) fn set_title(
@@ -27,17 +42,7 @@ impl Face {
         if self.is_active(&asked.session_id.0).is_some() {
             return self.rename(id, session, Titling::Open(title));
         }
-        let attach = Op::SessionResume(SessionResume {
-            session,
-            cwd: None,
-            setup: None,
-            found_by: FoundBy::Id,
-            accept: self.options.accept.clone(),
-            replay: Replay::None,
-            mode: AttachMode::Control,
-            answers: Vec::new(),
-            on_disconnect: OnDisconnect::Cancel,
-        });
+        let attach = Op::SessionResume(visit(session, &self.options.accept));
         let purpose = Purpose::Title(Titling::Attach(title));
         self.submit(Awaited::about(session, id, purpose), None, attach)
     }

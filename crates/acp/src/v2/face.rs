@@ -14,7 +14,7 @@ use super::negotiate::{self, Offers};
 use super::receipt::Awaited;
 use super::session::Session;
 use crate::client::Client;
-use crate::extension::is_extension;
+use crate::extension::{extension_op, is_extension};
 use crate::params::session_id;
 use crate::questions::Questions;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
@@ -190,15 +190,9 @@ impl Face {
         params: Option<&RawValue>,
         answer: Answered,
     ) -> Option<(SessionId, Op)> {
-        let params: serde_json::Value = serde_json::from_str(params?.get()).ok()?;
-        let (session, _) = self.active(params.get("sessionId")?.as_str()?).ok()?;
-        let method = method.to_owned();
-        let op = Op::Extension {
-            method,
-            params,
-            answer,
-        };
-        Some((session, op))
+        extension_op((method, params), answer, |session| {
+            self.active(session).ok().map(|(session, _)| session)
+        })
     }
 
     pub(super) fn done(&mut self, id: &RawId) {

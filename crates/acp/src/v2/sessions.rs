@@ -8,8 +8,8 @@ use agent_client_protocol_schema::v2::{
 };
 use serde_json::value::RawValue;
 use sessiond_protocol::{
-    AttachMode, DriftClass, FoundBy, ItemId, OnDisconnect, Op, Replay, SessionId, SessionList,
-    SessionNew, SessionResume, Setup, title_line,
+    AttachMode, DriftClass, FoundBy, ItemId, Op, Replay, SessionId, SessionList, SessionNew,
+    SessionResume, Setup, title_line,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
@@ -18,6 +18,7 @@ use super::params::{self, AskedSetup};
 use super::receipt::{Awaited, Behind, Purpose, Stay};
 use crate::params::{absolute, accept, read, session_id};
 use crate::refusal::invalid_params;
+use crate::title::visit;
 
 impl Face {
     pub(super) fn new_session(
@@ -300,17 +301,7 @@ impl Face {
         {
             return self.rename((id, session), title, Stay::Active);
         }
-        let visit = Op::SessionResume(SessionResume {
-            session,
-            cwd: None,
-            setup: None,
-            found_by: FoundBy::Id,
-            accept: self.options.accept.clone(),
-            replay: Replay::None,
-            mode: AttachMode::Control,
-            answers: Vec::new(),
-            on_disconnect: OnDisconnect::Cancel,
-        });
+        let visit = Op::SessionResume(visit(session, &self.options.accept));
         self.submit(Awaited::Visit { id, session, title }, None, visit)
     }
 

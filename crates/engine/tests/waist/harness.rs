@@ -1,30 +1,25 @@
-//! A small client of the waist, an agent that does as its prompt says, and stores to run them on.
+//! A small client of the waist, and an agent that does as its prompt says.
 
 use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use sessiond_engine::{
-    Agent, AgentError, AgentFactory, Announced, CompactionReport, Emit, Engine, EngineConfig,
-    Environment, HistorySource, Opening, TurnContext, TurnReport,
+    Agent, AgentError, AgentFactory, Announced, CompactionReport, Emit, Engine, HistorySource,
+    Opening, TurnContext, TurnReport,
 };
-use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, AgentId, AgentInfo, Answer, AttachMode, ClientFrame, Content, Cursor, ErrorCode,
     Event, EventFrame, FoundBy, Hello, HistoryItem, IfBusy, Item, Mode, ModePolicy, OnDisconnect,
-    Op, Outcome, Party, Permission, PermissionKind, PermissionOption, PersistenceState, Replay,
-    RequestBody, RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume,
-    Stop, Submission, SubmissionId, ToolCall, ToolContent, ToolStatus, TurnId, TurnOutcome,
-    Verdict, WireError, Workspace,
+    Op, Outcome, Party, Permission, PermissionKind, PermissionOption, Replay, RequestBody,
+    RequestFrame, RequestKind, ServerFrame, SessionId, SessionNew, SessionResume, Stop, Submission,
+    SubmissionId, ToolCall, ToolContent, ToolStatus, TurnId, TurnOutcome, Verdict, WireError,
 };
 use sessiond_wire::Connection;
+
+pub(crate) use crate::engines::{Nowhere, engine, engine_in, engine_with};
 
 /// A liveness bound, five times what anything here takes.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
@@ -196,36 +191,6 @@ async fn ask(context: &TurnContext) -> Result<(), AgentError> {
         _ => ToolStatus::Failed,
     };
     Ok(context.emit(Emit::CallEnded(id, Box::new(call))).await?)
-}
-
-struct Nowhere;
-
-impl Environment for Nowhere {
-    fn workspace(&self, _cwd: &Path) -> Workspace {
-        Workspace::default()
-    }
-
-    fn principal(&self) -> Option<String> {
-        None
-    }
-}
-
-/// An engine over a store, with the obedient agent.
-pub(crate) fn engine(store: Store) -> Engine {
-    engine_in(store, Arc::new(Nowhere))
-}
-
-/// The same in a world of one's own.
-pub(crate) fn engine_in(store: Store, environment: Arc<dyn Environment>) -> Engine {
-    let agent: Arc<dyn AgentFactory> = Arc::new(Obedient);
-    Engine::new(EngineConfig {
-        store,
-        persistence: PersistenceState::On,
-        agents: HashMap::from([("obedient".to_owned(), agent)]),
-        default_agent: "obedient".into(),
-        source: "test".into(),
-        environment,
-    })
 }
 
 /// A turn with these words.

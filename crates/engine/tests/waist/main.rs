@@ -16,6 +16,7 @@ mod checkpoint;
 mod compaction;
 mod detach;
 mod durability;
+mod engines;
 mod fork;
 mod harness;
 mod hooks;

@@ -10,17 +10,17 @@ use std::{
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use sessiond_engine::{
-    Agent, AgentError, AgentFactory, Announced, Emit, Engine, EngineConfig, Environment,
-    Extensions, Opening, TurnContext, TurnReport, Updates,
+    Agent, AgentError, AgentFactory, Announced, Emit, Engine, Extensions, Opening, TurnContext,
+    TurnReport, Updates,
 };
 use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, AgentId, AgentInfo, Answered, AttachMode, Command, Content, ErrorCode, Event,
-    EventFrame, Item, Marker, McpServer, Op, PersistenceState, Replay, SessionId, SessionNew,
-    Setup, Stop, Stoppable, ToolCall, ToolStatus, TurnOutcome, Verdict, Workspace,
+    EventFrame, Item, Marker, McpServer, Op, Replay, SessionId, SessionNew, Setup, Stop, Stoppable,
+    ToolCall, ToolStatus, TurnOutcome, Verdict,
 };
 
-use crate::harness::{Client, code};
+use crate::harness::{Client, Nowhere, code, engine_with};
 
 /// What the agent was made ready or opened with, in order.
 type Openings = Arc<Mutex<Vec<(&'static str, Seen)>>>;
@@ -146,28 +146,8 @@ impl Agent for LateSession {
     }
 }
 
-struct Nowhere;
-
-impl Environment for Nowhere {
-    fn workspace(&self, _cwd: &Path) -> Workspace {
-        Workspace::default()
-    }
-
-    fn principal(&self) -> Option<String> {
-        None
-    }
-}
-
 fn engine(store: Store, late: &Arc<Late>) -> Engine {
-    let agent: Arc<dyn AgentFactory> = late.clone();
-    Engine::new(EngineConfig {
-        store,
-        persistence: PersistenceState::On,
-        agents: HashMap::from([("late".to_owned(), agent)]),
-        default_agent: "late".into(),
-        source: "test".into(),
-        environment: Arc::new(Nowhere),
-    })
+    engine_with(store, late.clone(), Arc::new(Nowhere))
 }
 
 fn opened(late: &Late) -> Vec<(&'static str, Seen)> {
