@@ -13,7 +13,7 @@ use super::source::{Source, Tree};
 const OURS: &str = "sessiond-";
 
 /// Each crate with the crates of ours that its code may use.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("protocol", &[]),
     ("wire", &["protocol"]),
     ("log", &[]),
@@ -21,12 +21,14 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("engine", &["index", "log", "protocol", "wire"]),
     ("script", &["engine", "protocol", "wire"]),
     ("acp", &["engine", "protocol", "wire"]),
+    ("claude", &["engine", "protocol", "wire"]),
+    ("codex", &["engine", "protocol", "wire"]),
     ("sqeq", &["protocol", "wire"]),
     ("host", &["engine", "protocol", "sqeq", "wire"]),
     (
         "cli",
         &[
-            "acp", "engine", "host", "log", "protocol", "script", "sqeq", "wire",
+            "acp", "claude", "codex", "engine", "host", "log", "protocol", "script", "sqeq", "wire",
         ],
     ),
     ("xtask", &[]),

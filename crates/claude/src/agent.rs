@@ -1,0 +1,1 @@
+//! The real Claude CLI as the thinking part of a session.

@@ -1,0 +1,1 @@
+//! Transcripts in the Claude CLI's own shape, in and out.

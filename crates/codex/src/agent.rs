@@ -1,0 +1,1 @@
+//! The real Codex app-server as the thinking part of a session.

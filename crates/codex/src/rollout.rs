@@ -1,0 +1,1 @@
+//! Rollouts, Codex's transcripts, in and out.
