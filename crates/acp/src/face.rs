@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 use sessiond_protocol::{ClientFrame, Op, PersistenceState, ServerFrame, SessionId, Welcome};
-use sessiond_wire::OutQueue;
 use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, RawId, RpcFrame};
+use sessiond_wire::{OutQueue, Submissions};
 use tokio::time::Instant;
 
 use crate::awaited::Awaited;
@@ -22,7 +22,6 @@ use crate::questions::Questions;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
 use crate::serve::Options;
 use crate::session::Session;
-use crate::submissions::Submissions;
 
 /// Everything the face knows of one connection.
 #[derive(Debug)]

@@ -66,7 +66,6 @@ mod session;
 mod sessions;
 mod setup;
 mod shelf;
-mod submissions;
 mod tail;
 mod title;
 mod update;

@@ -43,7 +43,8 @@ mod setup;
 mod signals;
 mod sqeq_command;
 mod store_path;
-mod waist;
 mod workspace;
+
+use sessiond_wire::waist;
 
 pub use command::run;

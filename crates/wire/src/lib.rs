@@ -3,7 +3,7 @@
 //!
 //! - [`lines`] finds frames in a byte stream, [`hygiene`] makes their text safe to parse and store;
 //! - [`queue`] is the one ordered way out of a connection;
-//! - [`connection`] joins a face and a server by both;
+//! - [`connection`] joins a face and a server by both; [`waist`] and [`Submissions`] are its client's side;
 //! - [`rpc`] is a JSON-RPC 2.0 peer, both directions;
 //! - [`stdio`] takes stdin and stdout away from everyone else and moves lines on threads;
 //! - [`socket`] moves lines between processes of one user;
@@ -50,7 +50,10 @@ pub mod queue;
 pub mod rpc;
 pub mod socket;
 pub mod stdio;
+mod submissions;
+pub mod waist;
 
 pub use connection::{Connection, Gone, ServerEnd, pair};
 pub use lines::{AsyncLines, BadLine, DEFAULT_LINE_LIMIT, Line, LineReader};
 pub use queue::{Coalesce, OutQueue};
+pub use submissions::Submissions;

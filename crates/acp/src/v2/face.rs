@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sessiond_protocol::{Answered, ClientFrame, Op, PersistenceState, ServerFrame, SessionId};
+use sessiond_wire::Submissions;
 use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, RawId};
 
 use super::negotiate::{self, Offers};
@@ -20,7 +21,6 @@ use crate::questions::Questions;
 use crate::refusal::{invalid_request, method_not_found, unknown_session};
 use crate::router::unsupported;
 use crate::serve::Options;
-use crate::submissions::Submissions;
 
 /// Everything the face knows of one connection.
 #[derive(Debug)]

@@ -1,14 +1,15 @@
-//! What the face submits: numbered, sent in order, and known by its purpose until its receipt comes.
-//! Both versions' faces have one, each with purposes of its own.
+//! What a face submits: numbered, sent in order, and known by its purpose until its receipt comes.
+//! Each face has one, with purposes of its own.
 
 use std::collections::HashMap;
 
 use sessiond_protocol::{ClientFrame, Op, SessionId, Submission, SubmissionId};
-use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, error};
+
+use crate::rpc::{ErrorObject, INTERNAL_ERROR, error};
 
 /// The way to the engine. `A` says what a submission was made for.
 #[derive(Debug)]
-pub(crate) struct Submissions<A> {
+pub struct Submissions<A> {
     /// What submissions without a receipt were made for.
     awaited: HashMap<SubmissionId, A>,
     /// Frames for the engine, in order.
@@ -31,7 +32,7 @@ impl<A> Submissions<A> {
     ///
     /// # Errors
     /// An internal error; nothing was submitted.
-    pub(crate) fn submit(
+    pub fn submit(
         &mut self,
         (kind, awaited): (&str, A),
         session: Option<SessionId>,
@@ -45,25 +46,28 @@ impl<A> Submissions<A> {
         Ok(())
     }
 
-    pub(crate) fn send(&mut self, frame: ClientFrame) {
+    /// Sends a frame that is no submission.
+    pub fn send(&mut self, frame: ClientFrame) {
         self.outbox.push(frame);
     }
 
     /// What is to be sent to the engine.
-    pub(crate) fn take_outbox(&mut self) -> Vec<ClientFrame> {
+    pub fn take_outbox(&mut self) -> Vec<ClientFrame> {
         std::mem::take(&mut self.outbox)
     }
 
     /// A receipt came: what it is for.
-    pub(crate) fn received(&mut self, id: &SubmissionId) -> Option<A> {
+    pub fn received(&mut self, id: &SubmissionId) -> Option<A> {
         self.awaited.remove(id)
     }
 
-    pub(crate) fn awaited(&self) -> impl Iterator<Item = &A> {
+    /// What is awaited.
+    pub fn awaited(&self) -> impl Iterator<Item = &A> {
         self.awaited.values()
     }
 
-    pub(crate) fn awaited_mut(&mut self) -> impl Iterator<Item = &mut A> {
+    /// What is awaited, to be changed.
+    pub fn awaited_mut(&mut self) -> impl Iterator<Item = &mut A> {
         self.awaited.values_mut()
     }
 }

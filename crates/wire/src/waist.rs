@@ -1,21 +1,26 @@
-//! A small client of the waist, for the commands that are their own face.
+//! A small client of the waist, for what waits for one receipt after the other. A face that must
+//! never wait has [`Submissions`](crate::Submissions).
 
 use sessiond_protocol::{
     Accepted, Answer, ClientFrame, ErrorCode, Hello, Op, Party, Receipt, ServerFrame, SessionId,
     SessionList, Submission, SubmissionId, Summary, VERSION, Verdict, WireError,
 };
-use sessiond_wire::Connection;
+
+use crate::Connection;
 
 /// A connection that has been greeted.
 #[derive(Debug)]
-pub(crate) struct Waist {
+pub struct Waist {
     connection: Connection,
     submitted: u64,
 }
 
 impl Waist {
     /// Says hello. `face` is what sessions made here record as their source.
-    pub(crate) async fn open(connection: Connection, face: &str) -> Result<Waist, WireError> {
+    ///
+    /// # Errors
+    /// What the engine refuses with; internal where it is gone.
+    pub async fn open(connection: Connection, face: &str) -> Result<Waist, WireError> {
         let client = Party {
             name: face.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -42,7 +47,10 @@ impl Waist {
     }
 
     /// Submits an op and waits for its receipt; what comes before it goes to `other`.
-    pub(crate) async fn call(
+    ///
+    /// # Errors
+    /// The receipt's; internal where the engine is gone.
+    pub async fn call(
         &mut self,
         session: Option<SessionId>,
         op: Op,
@@ -63,7 +71,10 @@ impl Waist {
     }
 
     /// All sessions that pass the filters of `list`, newest first: one page after the other.
-    pub(crate) async fn list(&mut self, mut list: SessionList) -> Result<Vec<Summary>, WireError> {
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn list(&mut self, mut list: SessionList) -> Result<Vec<Summary>, WireError> {
         let mut summaries = Vec::new();
         loop {
             let op = Op::SessionList(list.clone());
@@ -79,7 +90,10 @@ impl Waist {
     }
 
     /// Submits an op; its receipt comes among the other frames.
-    pub(crate) async fn submit(
+    ///
+    /// # Errors
+    /// Internal where the engine is gone.
+    pub async fn submit(
         &mut self,
         session: Option<SessionId>,
         op: Op,
@@ -97,17 +111,23 @@ impl Waist {
     }
 
     /// Answers a request.
-    pub(crate) async fn answer(&self, answer: Answer) -> Result<(), WireError> {
+    ///
+    /// # Errors
+    /// Internal where the engine is gone.
+    pub async fn answer(&self, answer: Answer) -> Result<(), WireError> {
         self.send(ClientFrame::Answer(answer)).await
     }
 
     /// The next frame. A wait that is dropped loses nothing.
-    pub(crate) async fn receive(&self) -> Result<ServerFrame, WireError> {
+    ///
+    /// # Errors
+    /// Internal where the engine has ended the connection.
+    pub async fn receive(&self) -> Result<ServerFrame, WireError> {
         self.connection.recv().await.ok_or_else(gone)
     }
 
     /// Says goodbye.
-    pub(crate) async fn close(self) {
+    pub async fn close(self) {
         let _gone_already = self.send(ClientFrame::Bye {}).await;
     }
 
@@ -121,7 +141,7 @@ fn gone() -> WireError {
 }
 
 /// What a receipt holds is not what this op is answered with.
-pub(crate) fn unexpected() -> WireError {
+pub fn unexpected() -> WireError {
     WireError::new(
         ErrorCode::Protocol,
         "the engine's receipt is of another kind",
