@@ -7,6 +7,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Checks } from "../checks.mjs";
+import { differences } from "./found.mjs";
 import { Model } from "./model.mjs";
 import { corner, environment, matching } from "./profiles.mjs";
 import { Scenario } from "./scenario.mjs";
@@ -69,6 +70,8 @@ async function drive(profile, way) {
   } finally {
     model.stop();
     console.log(`     ${name}: ${JSON.stringify(scenario.facts)}`);
+    const differs = differences(profile.name, way, scenario.facts);
+    that("it does what docs/agents.md says", differs.length === 0, differs);
   }
 }
 

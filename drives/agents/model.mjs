@@ -20,10 +20,14 @@ export class Model {
     Object.assign(this, { child, url, record });
   }
 
-  /** The bodies of the requests so far, in order. */
+  /**
+   * The newest request of the conversation. Those that offer the model no tools are none: agents
+   * have it make titles and the like besides, whenever they like.
+   */
   shown() {
     const lines = readFileSync(this.record, "utf8").split("\n").filter(Boolean);
-    return lines.map((line) => JSON.parse(line).body);
+    const bodies = lines.map((line) => JSON.parse(line).body);
+    return bodies.filter(({ tools }) => tools?.length > 0).at(-1);
   }
 
   stop() {
