@@ -3,12 +3,12 @@
 use sessiond_protocol::{Event, EventFrame, Item, SessionChanged, SessionId, Severity};
 use tokio::time::Instant;
 
+use crate::compaction;
 use crate::face::Face;
-use crate::gate::Gate;
 use crate::negotiate::Notices;
 use crate::replay::damage_sentence;
 use crate::session::commands_update;
-use crate::update::{CompactionPatch, Update};
+use crate::update::Update;
 
 impl Face {
     /// Takes in an event. What belongs to a turn is told while its prompt is unanswered, what belongs
@@ -59,11 +59,10 @@ impl Face {
                 client.update(session, &notice);
             }
             Event::ItemEnded {
-                item: Item::Compaction(compaction),
+                item: Item::Compaction(summed_up),
             } => {
-                if let Some(id) = frame.item.filter(|_| gates.has(Gate::Compaction)) {
-                    let patch = CompactionPatch::whole(id, &compaction);
-                    client.update(session, &Update::CompactionUpdate(patch));
+                if let Some(id) = frame.item {
+                    compaction::tell(client, gates, (session, id), &summed_up);
                 }
             }
             Event::Extension { method, params } => {

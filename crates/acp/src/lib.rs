@@ -43,6 +43,7 @@ mod asked;
 mod awaited;
 mod choices;
 mod client;
+mod compaction;
 mod configure;
 mod error;
 mod event;

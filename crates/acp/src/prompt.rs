@@ -10,6 +10,7 @@ use sessiond_protocol::{
 use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, RawId, cancelled_id, error};
 
 use crate::awaited::{Awaited, Purpose, Wish};
+use crate::compaction;
 use crate::face::Face;
 use crate::params;
 use crate::refusal::from_waist;
@@ -22,11 +23,15 @@ impl Face {
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
         let asked = params::prompt(params)?;
-        let (session, _) = self.active(&asked.session_id)?;
-        let op = Op::TurnStart {
-            input: asked.prompt,
-            if_busy: IfBusy::Queue,
-            idempotency_key: None,
+        let (session, state) = self.active(&asked.session_id)?;
+        let op = if compaction::is_asked(&asked.prompt, &state.commands) {
+            Op::SessionCompact {}
+        } else {
+            Op::TurnStart {
+                input: asked.prompt,
+                if_busy: IfBusy::Queue,
+                idempotency_key: None,
+            }
         };
         let awaited = Awaited::about(session, id, Purpose::Prompt(Wish::Run));
         self.submit(awaited, Some(session), op)

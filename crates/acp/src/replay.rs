@@ -8,9 +8,10 @@ use sessiond_protocol::{
 };
 
 use crate::client::{Client, Message, Voice};
+use crate::compaction;
 use crate::gate::{Gate, Gates};
 use crate::tail::Tail;
-use crate::update::{Call, CompactionPatch, Meta, Remark, Update};
+use crate::update::{Call, Meta, Remark, Update};
 
 pub(crate) const INTERRUPTED: &str = "[Interrupted: the session ended in the middle of this turn.]";
 pub(crate) const NOT_RUN: &str = "[Not run: the session ended before this prompt's turn came.]";
@@ -264,12 +265,9 @@ fn send_item(client: &Client, gates: Gates, (session, id): (SessionId, ItemId), 
         }
         Item::ToolCall(call) => client.update(session, &Update::ToolCall(Call::whole(id, call))),
         Item::Plan { entries } => client.update(session, &Update::Plan { entries }),
-        Item::Compaction(compaction) if gates.has(Gate::Compaction) => {
-            let patch = CompactionPatch::whole(id, compaction);
-            client.update(session, &Update::CompactionUpdate(patch));
+        Item::Compaction(summed_up) => {
+            compaction::tell(client, gates, (session, id), summed_up);
         }
-        // Most clients fail on an update that they do not know.
-        Item::Compaction(_) => {}
     }
 }
 

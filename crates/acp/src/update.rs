@@ -6,9 +6,11 @@
 
 use serde::Serialize;
 use sessiond_protocol::{
-    Compaction, Content, Currency, ItemId, Location, PlanEntry, Severity, ToolCall, ToolContent,
-    ToolKind, ToolStatus, Usage,
+    Content, Currency, ItemId, Location, PlanEntry, Severity, ToolCall, ToolContent, ToolKind,
+    ToolStatus, Usage,
 };
+
+use crate::compaction::CompactionPatch;
 
 /// One update of a session.
 #[expect(clippy::enum_variant_names, reason = "the names are the protocol's")]
@@ -59,25 +61,6 @@ impl Update<'_> {
                 amount: cost.amount(),
                 currency: cost.currency,
             }),
-        }
-    }
-}
-
-/// A compaction that is over; the same in both versions.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CompactionPatch<'a> {
-    compaction_id: ItemId,
-    status: &'static str,
-    summary: [Block<'a>; 1],
-}
-
-impl<'a> CompactionPatch<'a> {
-    pub(crate) fn whole(id: ItemId, compaction: &'a Compaction) -> Self {
-        Self {
-            compaction_id: id,
-            status: "completed",
-            summary: [Block::text(&compaction.summary)],
         }
     }
 }

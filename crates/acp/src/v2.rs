@@ -5,6 +5,7 @@
 //! its background traffic are told when they happen, and a prompt is answered when its message became
 //! part of the conversation.
 
+mod awaited;
 mod change;
 mod config;
 mod event;

@@ -143,6 +143,19 @@ pub struct Command {
     pub hint: Option<String>,
 }
 
+impl Command {
+    /// How a user has the conversation summed up: an agent offers exactly this one where the engine
+    /// can ask it to (`session.compact`). A face that finds it makes that operation of a prompt which
+    /// is nothing but the command; the agent never gets it.
+    pub fn compaction() -> Self {
+        Self {
+            name: "compact".to_owned(),
+            description: "Sum up the conversation and go on from the summary".to_owned(),
+            hint: None,
+        }
+    }
+}
+
 /// What an agent offers; known before a session is opened on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentInfo {

@@ -59,7 +59,7 @@ impl AgentFactory for ScriptAgent {
             },
             modes: modes(),
             options: settings::options(),
-            commands: COMMANDS.iter().map(Command::advertised).collect(),
+            commands: commands(),
         }
     }
 
@@ -75,6 +75,12 @@ impl AgentFactory for ScriptAgent {
             supervisor: self.supervisor.clone(),
         }))
     }
+}
+
+fn commands() -> Vec<sessiond_protocol::Command> {
+    let own = COMMANDS.iter().map(Command::advertised);
+    own.chain([sessiond_protocol::Command::compaction()])
+        .collect()
 }
 
 fn modes() -> Vec<Mode> {

@@ -11,8 +11,8 @@ use sessiond_protocol::{Answered, ClientFrame, Op, PersistenceState, ServerFrame
 use sessiond_wire::Submissions;
 use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, RawId};
 
+use super::awaited::Awaited;
 use super::negotiate::{self, Offers};
-use super::receipt::Awaited;
 use super::session::Session;
 use crate::client::Client;
 use crate::extension::{extension_op, is_extension};

@@ -7,10 +7,11 @@ use sessiond_protocol::{
 };
 use sessiond_wire::rpc::{ErrorObject, REQUEST_CANCELLED, RawId, cancelled_id, error};
 
+use super::awaited::{Awaited, Wish};
 use super::face::Face;
-use super::receipt::{Awaited, Wish};
 use super::state::{Idle, failure};
 use super::{params, replay};
+use crate::compaction;
 use crate::params::read;
 
 impl Face {
@@ -21,7 +22,16 @@ impl Face {
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
         let asked = params::prompt(params)?;
-        let (session, _) = self.active(&asked.session_id)?;
+        let (session, state) = self.active(&asked.session_id)?;
+        if compaction::is_asked(&asked.prompt, &state.commands) {
+            let awaited = Awaited::Compact {
+                id: id.clone(),
+                session,
+                prompt: asked.prompt,
+                wish: Wish::Run,
+            };
+            return self.submit(awaited, Some(session), Op::SessionCompact {});
+        }
         let op = Op::TurnStart {
             input: asked.prompt,
             if_busy: IfBusy::Queue,
@@ -59,7 +69,7 @@ impl Face {
             return self.interrupt(session, (Some(turn), Queued::Keep));
         }
         for awaited in self.submissions.awaited_mut() {
-            if let Awaited::Prompt { id, wish, .. } = awaited
+            if let Awaited::Prompt { id, wish, .. } | Awaited::Compact { id, wish, .. } = awaited
                 && *id == asked
             {
                 *wish = Wish::Cancel;
@@ -81,6 +91,23 @@ impl Face {
             return self.client.fail(&id, &taken_back());
         };
         state.prompts.entry(turn).or_default().push(id);
+        if wish == Wish::Cancel {
+            self.interrupt(session, (Some(turn), Queued::Keep));
+        }
+    }
+
+    /// A compaction has its turn. No log keeps the command: it is shown now, and in no replay.
+    pub(super) fn compacts(
+        &mut self,
+        (id, wish): (&RawId, Wish),
+        session: SessionId,
+        (turn, prompt): (TurnId, &[Content]),
+    ) {
+        if !self.sessions.contains_key(&session) {
+            return self.client.fail(id, &taken_back());
+        }
+        replay::say(&self.client, (session, prompt_item(turn)), prompt);
+        self.inserted(id, turn);
         if wish == Wish::Cancel {
             self.interrupt(session, (Some(turn), Queued::Keep));
         }

@@ -13,9 +13,9 @@ use sessiond_protocol::{
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
+use super::awaited::{Awaited, Behind, Purpose, Stay};
 use super::face::Face;
 use super::params::{self, AskedSetup};
-use super::receipt::{Awaited, Behind, Purpose, Stay};
 use crate::params::{absolute, accept, read, session_id};
 use crate::refusal::invalid_params;
 use crate::title::visit;

@@ -12,7 +12,8 @@ use super::patch::{CallPatch, Shown, shown, stops};
 use super::terminal::Terminal;
 use super::update::Update;
 use crate::client::{Client, Message, Voice, streaming};
-use crate::update::{CompactionPatch, Meta, Remark};
+use crate::compaction::CompactionPatch;
+use crate::update::{Meta, Remark};
 
 /// The open items of a session, as the client has them. Bounded by what the agent has open.
 #[derive(Debug, Default)]

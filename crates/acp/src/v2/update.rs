@@ -10,7 +10,8 @@ use sessiond_protocol::{Cost, Currency, ItemId, PlanEntry, Severity, Usage};
 use super::patch::{CallPatch, Shown};
 use super::state::State;
 use super::terminal::TerminalPatch;
-use crate::update::{Block, CompactionPatch, Meta};
+use crate::compaction::CompactionPatch;
+use crate::update::{Block, Meta};
 
 /// The id of a session's plan: an agent has one, and each one it tells replaces the one before.
 pub(super) const PLAN: &str = "plan";

@@ -9,6 +9,7 @@
 mod bad_input;
 mod cancel;
 mod choices;
+mod compaction;
 mod events;
 mod extensions;
 mod harness;

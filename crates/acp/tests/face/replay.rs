@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, Compaction, Content, Cursor, Event, Finish, Item, ItemKind, PlanEntry,
-    SessionChanged, Stream, Stretch, Submission, ToolCall, ToolContent, ToolStatus, TurnOutcome,
+    Accepted, Content, Cursor, Event, Finish, Item, ItemKind, PlanEntry, SessionChanged, Stream,
+    Submission, ToolCall, ToolContent, ToolStatus, TurnOutcome,
 };
 
 use crate::events::{changed, chunk, delta, ended_item, message, started, thinking, tool, user};
 use crate::harness::{S, Stage, commands_shown, ended, item, turn, view};
 
-async fn load(stage: &mut Stage) -> Submission {
+pub(crate) async fn load(stage: &mut Stage) -> Submission {
     let params = json!({"sessionId": S, "cwd": "/w", "mcpServers": []});
     stage.request("load", "session/load", params).await;
     stage.rewind();
@@ -17,12 +17,12 @@ async fn load(stage: &mut Stage) -> Submission {
 }
 
 /// The rest of a load: its answer comes after all of the replay, then the commands.
-async fn loaded(stage: &mut Stage, load: &Submission) {
+pub(crate) async fn loaded(stage: &mut Stage, load: &Submission) {
     stage.accept(load, Accepted::Session(Box::new(view())));
 }
 
 /// All updates up to the answer of the load.
-async fn replayed(stage: &mut Stage) -> Vec<Value> {
+pub(crate) async fn replayed(stage: &mut Stage) -> Vec<Value> {
     let mut updates = Vec::new();
     loop {
         let mut told = stage.told().await;
@@ -146,43 +146,6 @@ fn conversation_shown() -> Vec<Value> {
             {"content": "step", "priority": "medium", "status": "pending"},
         ]}),
     ]
-}
-
-/// CTX-2: a compaction is for who shows such, live and replayed; nobody takes it for a message.
-#[tokio::test]
-async fn a_compaction_is_shown_to_who_offered_it() {
-    let compaction = || {
-        let covers = Stretch {
-            from: Cursor(1),
-            to: Cursor(5),
-        };
-        let summary = "so far".into();
-        let (window, digest) = (1, String::new());
-        ended_item(Item::Compaction(Box::new(Compaction {
-            summary,
-            covers,
-            window,
-            digest,
-        })))
-    };
-    let update = json!({"sessionUpdate": "compaction_update", "compactionId": item(1),
-        "status": "completed", "summary": [{"type": "text", "text": "so far"}]});
-    for (capabilities, shown) in [
-        (json!({}), vec![]),
-        (json!({"session": {"compaction": {}}}), vec![update]),
-    ] {
-        let mut stage = Stage::initialized(capabilities.clone()).await;
-        let load = load(&mut stage).await;
-        stage.happen(Some(item(1)), compaction());
-        loaded(&mut stage, &load).await;
-        assert_eq!(replayed(&mut stage).await, shown);
-        let mut stage = Stage::with_turn(capabilities).await;
-        stage.happen(Some(item(1)), compaction());
-        for update in shown {
-            assert_eq!(stage.update().await, update);
-        }
-        stage.quiet().await;
-    }
 }
 
 /// SQEQ-7, LOG-1

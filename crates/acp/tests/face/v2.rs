@@ -3,6 +3,7 @@
 pub(crate) mod schema;
 
 mod cancel;
+mod compaction;
 mod config;
 mod fold;
 mod negotiation;

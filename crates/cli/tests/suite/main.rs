@@ -13,6 +13,7 @@ mod acp_agent;
 mod acp_agent_faults;
 mod acp_agent_history;
 mod acp_agent_words;
+mod acp_compaction;
 mod acp_v2;
 mod audit;
 mod bad_input;
