@@ -102,6 +102,15 @@ pub(crate) enum Ask {
         #[serde(default)]
         session: Option<Value>,
     },
+    /// The durable events of the window are those after a cursor, each once and in order.
+    Cursors {
+        window: [String; 2],
+        /// The cursor before the first.
+        after: Value,
+        /// The cursor of the last; any when absent.
+        #[serde(default)]
+        to: Option<Value>,
+    },
     /// How the process ended.
     Exit {
         #[serde(default = "first")]
@@ -194,6 +203,20 @@ pub(crate) enum LineRule {
     KnownSessions,
     /// Nothing about a session is said before it was answered.
     NotBeforeNew,
+    /// Native protocol: an object with `v` 1 and a type.
+    Frames,
+    /// Native protocol: a submission has one receipt, and nothing has one that was not submitted.
+    Receipts,
+    /// Native protocol: the cursors of an attach grow.
+    CursorsGrow,
+    /// Native protocol: a turn ends once, after all else of it; one is active at a time.
+    Turns,
+    /// Native protocol: the deltas of an item leave nothing out and repeat nothing.
+    Deltas,
+    /// Native protocol: a question is a recorded one, with its digest, and is recorded first.
+    Questions,
+    /// Native protocol: nothing follows `bye` or a fatal error.
+    Last,
 }
 
 fn first() -> String {

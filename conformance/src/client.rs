@@ -50,6 +50,13 @@ impl Client {
 
     /// Answers a frame if it is a request.
     pub(crate) fn take(&self, frame: &Value, pen: &Pen) {
+        if frame["type"] == "request" {
+            if let Some(outcome) = self.native(&frame["kind"], &frame["payload"]) {
+                pen.frame(&json!({"v": 1, "type": "answer", "request": frame["id"],
+                    "digest": frame["digest"], "outcome": outcome}));
+            }
+            return;
+        }
         let (Some(id), Some(method)) = (frame.get("id"), frame["method"].as_str()) else {
             return;
         };
@@ -82,6 +89,38 @@ impl Client {
                 self.elicitation(params).map(Ok)
             }
             _ => Some(Err(-32601)),
+        }
+    }
+
+    /// The outcome of a question of the native protocol.
+    fn native(&self, kind: &Value, payload: &Value) -> Option<Value> {
+        if kind == "elicitation" {
+            return Some(match self.state().elicitation {
+                Elicitation::Accept => {
+                    json!({"type": "accepted", "content": {"answer": "forty-two"}})
+                }
+                Elicitation::Decline => json!({"type": "declined"}),
+                Elicitation::Never => return None,
+            });
+        }
+        if kind != "permission" {
+            return None;
+        }
+        let option = |kind: &str| {
+            let option = payload["options"]
+                .as_array()?
+                .iter()
+                .find(|option| option["kind"] == kind)?;
+            Some(json!({"type": "selected", "option": option["id"]}))
+        };
+        match self.state().permission {
+            Permission::Allow => option("allow_once"),
+            Permission::Reject => option("reject_once"),
+            Permission::Always => option("allow_always"),
+            Permission::Cancelled => Some(json!({"type": "cancelled"})),
+            Permission::NotOffered => Some(json!({"type": "selected", "option": "never-offered"})),
+            Permission::Malformed => Some(json!({"type": "perhaps"})),
+            Permission::Never => None,
         }
     }
 
@@ -163,3 +202,7 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

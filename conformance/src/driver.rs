@@ -3,6 +3,7 @@
 mod act;
 mod damage;
 mod frame;
+mod submit;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,10 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::process::{Launch, Process};
 use crate::recording::{ProcessIndex, Recorder, Recording, What};
+use crate::schema::Schemas;
 use crate::scope::Variables;
 use crate::target::Target;
+use crate::tongue::Tongue;
 
 /// What became of a case.
 #[derive(Debug)]
@@ -40,6 +43,23 @@ pub(crate) struct Asked {
     pub(crate) id: Value,
     /// Index of the entry by which it was sent.
     pub(crate) at: usize,
+    /// What answers it.
+    pub(crate) awaited: Awaited,
+}
+
+/// What answers a request of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The response with its id.
+    Response,
+    /// The first `welcome` after it.
+    Welcome,
+    /// The receipt of the submission.
+    Receipt,
+    /// The end of the turn that the submission caused.
+    TurnEnd,
+    /// The session, whose id this is, is idle.
+    Idle,
 }
 
 /// How the steps ended.
@@ -128,7 +148,9 @@ impl Place {
 /// Plays a case once.
 pub(crate) struct Driver<'a> {
     case: &'a Case,
+    tongue: Tongue,
     target: &'a Target,
+    schemas: &'a Schemas,
     place: &'a Place,
     environment: BTreeMap<String, String>,
     recorder: Arc<Recorder>,
@@ -151,6 +173,7 @@ impl<'a> Driver<'a> {
     pub(crate) fn new(
         case: &'a Case,
         target: &'a Target,
+        schemas: &'a Schemas,
         place: &'a Place,
         model_url: &str,
         kill_at: usize,
@@ -162,7 +185,9 @@ impl<'a> Driver<'a> {
         variables.set("root", path(&place.root));
         Self {
             case,
+            tongue: Tongue::of(&case.id),
             target,
+            schemas,
             place,
             environment: place.environment(target, model_url),
             recorder: Arc::new(Recorder::new()),
@@ -265,16 +290,23 @@ impl<'a> Driver<'a> {
         } else {
             format!("initialize:{index}")
         };
-        let params = json!({
-            "protocolVersion": 1,
-            "clientCapabilities": self.case.capabilities,
-            "clientInfo": {"name": "sessiond-conformance", "version": env!("CARGO_PKG_VERSION")},
-        });
-        self.ask(name, &label, "initialize", Some(params), None)?;
+        let hello = self.tongue.hello(&self.case.capabilities);
+        self.sound("initialize", &hello)?;
+        match self.tongue {
+            Tongue::Sqeq => {
+                let at = self.write_frame(name, &hello)?;
+                self.asked(name, &label, Value::Null, at, Awaited::Welcome)?;
+            }
+            _ => self.ask(name, &label, "initialize", Some(hello), None)?,
+        }
         let answer = self.answer_to(&label, Some(self.target.timeouts.start))?;
+        if self.tongue == Tongue::AcpV2 && answer["result"]["protocolVersion"] != 2 {
+            let why = "the target does not speak version 2";
+            return Err(Halt::Skip(why.to_owned()));
+        }
         if let Some(pointer) = &self.case.advertised {
-            let offered = answer["result"].pointer(pointer).unwrap_or(&Value::Null);
-            if matches!(offered, Value::Null | Value::Bool(false)) {
+            let offered = answer.get("result").unwrap_or(&answer).pointer(pointer);
+            if matches!(offered, None | Some(Value::Null | Value::Bool(false))) {
                 return Err(Halt::Skip(format!("the target does not offer {pointer}")));
             }
         }
@@ -282,14 +314,35 @@ impl<'a> Driver<'a> {
     }
 
     fn new_session(&mut self, name: &str) -> Did {
-        let params = json!({"cwd": self.place.cwd().to_string_lossy(), "mcpServers": []});
-        self.ask(name, "session/new", "session/new", Some(params), None)?;
-        let answer = self.answer_to("session/new", None)?;
-        let Some(session) = answer["result"].get("sessionId") else {
-            return Err(Halt::Stop("session/new gave no sessionId".to_owned()));
+        let wanted = self.tongue.new_session(&self.place.cwd());
+        let (label, at) = match self.tongue {
+            Tongue::Sqeq => {
+                self.submission(name, "session.new", wanted, None, None)?;
+                ("session.new", "/accepted/session")
+            }
+            _ => {
+                self.sound("session/new", &wanted)?;
+                self.ask(name, "session/new", "session/new", Some(wanted), None)?;
+                ("session/new", "/result/sessionId")
+            }
+        };
+        let answer = self.answer_to(label, None)?;
+        let Some(session) = answer.pointer(at) else {
+            return Err(Halt::Stop(format!("{label} gave no {at}")));
         };
         self.variables.set("session", session.clone());
         Ok(())
+    }
+
+    /// What the suite makes itself must be right, or the target is judged for our mistake.
+    fn sound(&self, method: &str, value: &Value) -> Did {
+        match self.schemas.own("requests", method, value) {
+            None => Ok(()),
+            Some(why) => {
+                let why = format!("{}: the suite's own frame: {why}", self.case.id);
+                Err(Halt::Fault(Error::Harness(why)))
+            }
+        }
     }
 
     fn process(&self, name: &str) -> Result<&Process, Halt> {

@@ -54,6 +54,7 @@ mod scope;
 mod step;
 mod suite;
 mod target;
+mod tongue;
 mod trace;
 mod verdict;
 

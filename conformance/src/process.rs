@@ -269,7 +269,8 @@ impl Reader {
 
     fn take(&self, line: Vec<u8>, ending: Ending) -> Room {
         // Only what may be a request is parsed twice.
-        let may_ask = line.len() <= LONGEST_REQUEST && holds(&line, b"\"method\"");
+        let asks = || holds(&line, b"\"method\"") || holds(&line, b"\"request\"");
+        let may_ask = line.len() <= LONGEST_REQUEST && asks();
         let request = may_ask.then(|| serde_json::from_slice(&line).ok());
         let room = self.recorder.line(self.index, line, ending);
         if let Some(request) = request.flatten() {

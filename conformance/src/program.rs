@@ -133,7 +133,6 @@ fn judge(
         .map_err(|error| Error::io("temporary folder", error))?;
     let runner = Runner {
         suite,
-        name: &options.suite,
         target,
         model_url,
         root: whole(root.path())?,

@@ -13,12 +13,8 @@ use crate::schema::Schemas;
 use crate::step::Step;
 use crate::suite::{Suite, Variant};
 use crate::target::Target;
+use crate::tongue::Tongue;
 use crate::trace::{Moment, trace};
-
-/// The check without which a case that starts a process says nothing.
-const INITIALIZED: &str = "negotiation.initialize#answered";
-/// The check without which a case that begins with a session says nothing.
-const SESSION: &str = "sessions.new#answered";
 
 /// What became of a case.
 #[derive(Debug, Clone)]
@@ -34,7 +30,6 @@ pub(crate) struct CaseResult {
 #[derive(Debug)]
 pub(crate) struct Runner<'a> {
     pub(crate) suite: &'a Suite,
-    pub(crate) name: &'a str,
     pub(crate) target: &'a Target,
     pub(crate) model_url: &'a str,
     /// Folder below which each case has its own.
@@ -71,7 +66,7 @@ impl Runner<'_> {
     ///
     /// What is the runner's own fault, or its data's.
     pub(crate) fn run(&self, cases: &[&Variant]) -> Result<Vec<CaseResult>, Error> {
-        let schemas = Schemas::acp_v1()?;
+        let schemas = Schemas::all()?;
         let (every, own): (Vec<&Variant>, Vec<&Variant>) = cases
             .iter()
             .partition(|variant| variant.case.scope == Scope::Every);
@@ -114,7 +109,7 @@ impl Runner<'_> {
         &'b self,
         board: &Mutex<Board<'b>>,
         changed: &Condvar,
-        schemas: &Schemas,
+        schemas: &BTreeMap<Tongue, Schemas>,
         every: &[&Variant],
     ) {
         let mut held = lock(board);
@@ -193,10 +188,10 @@ impl Runner<'_> {
     fn ready(&self, variant: &Variant, board: &Board<'_>) -> Result<bool, Finding> {
         let mut needed: Vec<String> = variant.case.requires.clone();
         if variant.case.begin != Begin::Nothing {
-            needed.push(format!("{}.{INITIALIZED}", self.name));
+            needed.push(Tongue::of(&variant.id).initialized().to_owned());
         }
         if variant.case.begin == Begin::Session {
-            needed.push(format!("{}.{SESSION}", self.name));
+            needed.push(Tongue::of(&variant.id).session().to_owned());
         }
         needed.retain(|id| id.split('#').next() != Some(&variant.id));
         let mut ready = true;
@@ -220,7 +215,7 @@ impl Runner<'_> {
         &self,
         variant: &Variant,
         number: usize,
-        schemas: &Schemas,
+        schemas: &BTreeMap<Tongue, Schemas>,
         every: &[&Variant],
     ) -> Result<(CaseResult, Vec<(String, Finding)>), Error> {
         let begun = Instant::now();
@@ -233,7 +228,17 @@ impl Runner<'_> {
         let mut shown = Vec::new();
         for turn in 1..=most.unwrap_or(1) {
             let place = Place::make(self.root.join(format!("{number}-{turn}")))?;
-            let driver = Driver::new(&variant.case, self.target, &place, self.model_url, turn);
+            let Some(own) = schemas.get(&Tongue::of(&variant.id)) else {
+                return Err(Error::Harness(format!("{}: no schemas", variant.id)));
+            };
+            let driver = Driver::new(
+                &variant.case,
+                self.target,
+                own,
+                &place,
+                self.model_url,
+                turn,
+            );
             let played = driver.play(&variant.variables)?;
             let found = judged(variant, &played, schemas, most.map(|_| turn));
             let bad = |finding: &Finding| !matches!(finding, Finding::Holds | Finding::Skipped(_));
@@ -243,7 +248,8 @@ impl Runner<'_> {
                 shown = trace(&played.recording);
             }
             merge(&mut findings, found);
-            for variant in every {
+            let speaks = Tongue::of(&variant.id);
+            for variant in every.iter().filter(|other| Tongue::of(&other.id) == speaks) {
                 let seen = judged(variant, &played, schemas, None);
                 merge(&mut all, seen);
             }
@@ -295,9 +301,12 @@ fn lock<'a, 'b>(board: &'a Mutex<Board<'b>>) -> MutexGuard<'a, Board<'b>> {
 fn judged(
     variant: &Variant,
     played: &Played,
-    schemas: &Schemas,
+    schemas: &BTreeMap<Tongue, Schemas>,
     turn: Option<usize>,
 ) -> Vec<(String, Finding)> {
+    let Some(schemas) = schemas.get(&Tongue::of(&variant.id)) else {
+        return Vec::new();
+    };
     let checks = variant.case.checks.iter();
     checks
         .map(|check| {

@@ -4,34 +4,74 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use jsonschema::Validator;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::Error;
+use crate::tongue::Tongue;
 
 /// ACP v1, from agent-client-protocol-schema 1.20.0.
 const ACP_V1: &str = include_str!("../schemas/acp-v1.json");
+/// ACP v2, from the same.
+const ACP_V2: &str = include_str!("../schemas/acp-v2.json");
+/// What the server of the native protocol sends.
+const SERVER: &str = include_str!("../../schemas/waist-v1/server-frame.json");
+/// What its clients send.
+const CLIENT: &str = include_str!("../../schemas/waist-v1/client-frame.json");
 
 /// The schemas of one version of a protocol.
 #[derive(Debug)]
 pub(crate) struct Schemas {
+    pub(crate) tongue: Tongue,
     schemas: Value,
     /// Made when first needed: a run of one case needs few.
     validators: Mutex<BTreeMap<String, std::sync::Arc<Validator>>>,
 }
 
 impl Schemas {
-    /// Those of ACP v1.
+    /// Those of every protocol.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Harness`]: a vendored file is not what it must be.
+    pub(crate) fn all() -> Result<BTreeMap<Tongue, Self>, Error> {
+        let all = Tongue::ALL.into_iter();
+        all.map(|tongue| Ok((tongue, Self::of(tongue)?))).collect()
+    }
+
+    /// Those of one protocol.
     ///
     /// # Errors
     ///
     /// [`Error::Harness`]: the vendored file is not what it must be.
-    pub(crate) fn acp_v1() -> Result<Self, Error> {
-        let schemas = serde_json::from_str(ACP_V1)
-            .map_err(|error| Error::Harness(format!("schemas/acp-v1.json: {error}")))?;
+    pub(crate) fn of(tongue: Tongue) -> Result<Self, Error> {
+        let read = |text: &str| -> Result<Value, Error> {
+            serde_json::from_str(text)
+                .map_err(|error| Error::Harness(format!("schemas of {tongue:?}: {error}")))
+        };
+        let schemas = match tongue {
+            Tongue::AcpV1 => read(ACP_V1)?,
+            Tongue::AcpV2 => read(ACP_V2)?,
+            Tongue::Sqeq => json!({"frames": {"server": read(SERVER)?, "client": read(CLIENT)?}}),
+        };
         Ok(Self {
+            tongue,
             schemas,
             validators: Mutex::default(),
         })
+    }
+
+    /// What is wrong with a frame of the native protocol's server.
+    pub(crate) fn frame(&self, frame: &Value) -> Option<String> {
+        self.fault("frames", "server", frame)
+    }
+
+    /// What is wrong with what the suite itself is about to send: `requests`, params of a method of
+    /// ours or a frame of the native protocol; `answers`, the result of a method of the target.
+    pub(crate) fn own(&self, table: &str, method: &str, value: &Value) -> Option<String> {
+        match self.tongue {
+            Tongue::Sqeq => self.fault("frames", "client", value),
+            _ => self.fault(table, method, value),
+        }
     }
 
     /// What is wrong with the params of a method of the target.
@@ -74,7 +114,9 @@ impl Schemas {
             return Some(validator.clone());
         }
         let mut whole = schema.as_object().cloned().unwrap_or_default();
-        whole.insert("$defs".to_owned(), self.schemas["$defs"].clone());
+        if let Some(definitions) = self.schemas.get("$defs") {
+            whole.insert("$defs".to_owned(), definitions.clone());
+        }
         let validator = std::sync::Arc::new(jsonschema::validator_for(&Value::Object(whole)).ok()?);
         validators.insert(key, validator.clone());
         Some(validator)

@@ -23,9 +23,16 @@ pub(crate) enum Step {
     Send(Request),
     /// Sends a notification.
     Notify(Notify),
+    /// Sends a submission and waits for its receipt.
+    Submit(Submit),
+    /// Sends a submission.
+    Post(Submit),
+    /// Sends a frame as it is.
+    Write(Write),
     /// Sends bytes.
     Raw(Raw),
-    /// Sends `session/prompt` with a prompt of the target's profile.
+    /// Sends a prompt of the target's profile. In ACP version 2 and in sqeq its answer only takes it;
+    /// its end is called by its name and `.end`.
     Prompt(Prompt),
     /// Waits for the answer to a request.
     Answer(Answer),
@@ -119,6 +126,39 @@ pub(crate) struct Notify {
     pub(crate) params: Option<Value>,
 }
 
+/// A submission.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Submit {
+    /// What it is called in later steps and checks; the type of its operation when absent. The end
+    /// of the turn that it begins is this and `.end`.
+    #[serde(default, rename = "as")]
+    pub(crate) label: Option<String>,
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) op: Value,
+    /// The session; `$session` when absent, or none where the operation names it itself.
+    #[serde(default)]
+    pub(crate) session: Option<Value>,
+    /// Its id; a new one when absent.
+    #[serde(default)]
+    pub(crate) id: Option<Value>,
+    /// Variables from the receipt, by pointer.
+    #[serde(default)]
+    pub(crate) capture: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) within: Option<u64>,
+}
+
+/// A frame.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Write {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) frame: Value,
+}
+
 /// Bytes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -127,7 +167,8 @@ pub(crate) struct Raw {
     pub(crate) process: String,
     /// The line. `${name}` as everywhere, and `%XX` for a byte in hexadecimal.
     pub(crate) text: String,
-    /// A request in it, so that its answer can be waited for: its name, and its id.
+    /// A request in it, so that its answer can be waited for: its name, and its id; that of a hello
+    /// is `false`.
     #[serde(default, rename = "as")]
     pub(crate) label: Option<String>,
     #[serde(default)]
@@ -170,6 +211,9 @@ pub(crate) struct Prompt {
     /// Further blocks after the text.
     #[serde(default)]
     pub(crate) blocks: Vec<Value>,
+    /// Further members of the request, or of the operation.
+    #[serde(default)]
+    pub(crate) members: BTreeMap<String, Value>,
     /// `_meta` of the request.
     #[serde(default)]
     pub(crate) meta: Option<Value>,

@@ -5,9 +5,12 @@ use serde_json::Value;
 
 use super::{CASES, Suite};
 use crate::case::Case;
+use crate::tongue::Tongue;
 
 /// Headings of the prose at the revision that the requirements cite.
 const ANCHORS: &str = include_str!("../requirements/acp-v1.anchors");
+/// The specification of the native protocol; its rules cite its headings.
+const NATIVE: &str = include_str!("../../docs/sqeq.md");
 /// What the suite owes its readers in words; the house's rules cite its headings.
 const GUIDE: &str = include_str!("../../docs/conformance.md");
 /// Every id that a check ever had. One that is gone stands with a minus, and never comes back.
@@ -15,8 +18,24 @@ const IDS: &str = include_str!("../cases/ids.txt");
 /// The schema of cases, for editors.
 const SCHEMA: &str = include_str!("../schemas/case.json");
 
+/// All suites as one.
 fn suite() -> Suite {
-    Suite::load("acp").expect("the suite's own data")
+    let mut all = Suite::load("acp").expect("the suite's own data");
+    let native = Suite::load("sqeq").expect("the suite's own data");
+    all.cases.extend(native.cases);
+    all
+}
+
+/// The headings of a text as they are cited.
+fn headings(text: &str) -> Vec<String> {
+    text.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            line.trim_start_matches(['#', ' '])
+                .to_lowercase()
+                .replace(' ', "-")
+        })
+        .collect()
 }
 
 #[test]
@@ -77,22 +96,15 @@ fn every_requirement_is_tested_or_says_why_not() {
 #[test]
 fn every_citation_leads_somewhere() {
     let suite = suite();
-    let headings: Vec<String> = GUIDE
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .map(|line| {
-            line.trim_start_matches(['#', ' '])
-                .to_lowercase()
-                .replace(' ', "-")
-        })
-        .collect();
+    let (guide, native) = (headings(GUIDE), headings(NATIVE));
     for (id, requirement) in &suite.requirements {
         let anchor = &requirement.anchor;
         let document = &suite.documents[&requirement.document];
         assert!(document.url.contains("{anchor}"), "{}", document.title);
         let found = match requirement.document.as_str() {
             "prose" => ANCHORS.lines().any(|known| known == anchor),
-            "house" => headings.iter().any(|heading| heading == anchor),
+            "house" => guide.contains(anchor),
+            "native" => native.contains(anchor),
             _ => !anchor.is_empty(),
         };
         assert!(found, "{id} cites {anchor}, which is not there");
@@ -108,11 +120,10 @@ fn prerequisites_exist() {
             checks.any(|check| variant.check_id(check) == id)
         })
     };
-    for id in [
-        "acp.negotiation.initialize#answered",
-        "acp.sessions.new#answered",
-    ] {
-        assert!(exists(id), "{id}");
+    for tongue in [Tongue::AcpV1, Tongue::Sqeq] {
+        for id in [tongue.initialized(), tongue.session()] {
+            assert!(exists(id), "{id}");
+        }
     }
     for variant in &suite.cases {
         for id in &variant.case.requires {

@@ -83,7 +83,10 @@ impl Timeouts {
 }
 
 /// The targets that are shipped.
-const SHIPPED: [&str; 1] = [include_str!("../targets/sessiond.toml")];
+const SHIPPED: [&str; 2] = [
+    include_str!("../targets/sessiond.toml"),
+    include_str!("../targets/sessiond-sqeq.toml"),
+];
 
 impl Target {
     /// Reads a target's file.

@@ -25,6 +25,13 @@ impl Driver<'_> {
                 self.capture(&answer, &request.capture)
             }
             Step::Send(request) => self.request(request).map(|_| ()),
+            Step::Submit(submit) => {
+                let label = self.submit(submit)?;
+                let receipt = self.answer_to(&label, submit.within)?;
+                self.capture(&receipt, &submit.capture)
+            }
+            Step::Post(submit) => self.submit(submit).map(|_| ()),
+            Step::Write(write) => self.write(write),
             Step::Notify(notify) => {
                 let mut frame = json!({"jsonrpc": "2.0", "method": notify.method});
                 if let Some(params) = &notify.params {

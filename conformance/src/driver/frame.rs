@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Asked, Did, Driver, Halt};
+use super::{Asked, Awaited, Did, Driver, Halt};
 use crate::error::Error;
 use crate::matcher::fits;
 use crate::recording::Entry;
 use crate::step::{Prompt, Raw, Until};
+use crate::tongue::Tongue;
 
 impl Driver<'_> {
     /// Sends a request.
@@ -29,14 +30,26 @@ impl Driver<'_> {
             frame["params"] = params;
         }
         let at = self.write_frame(process, &frame)?;
-        self.asked(process, label, id, at)
+        self.asked(process, label, id, at, Awaited::Response)
     }
 
     /// Remembers a request that was sent.
-    fn asked(&mut self, process: &str, label: &str, id: Value, at: usize) -> Did {
+    pub(super) fn asked(
+        &mut self,
+        process: &str,
+        label: &str,
+        id: Value,
+        at: usize,
+        awaited: Awaited,
+    ) -> Did {
         let process = self.process(process)?.index;
         self.from = at;
-        let asked = Asked { process, id, at };
+        let asked = Asked {
+            process,
+            id,
+            at,
+            awaited,
+        };
         if self.labels.insert(label.to_owned(), asked).is_some() {
             return Err(Halt::Fault(Error::Harness(format!(
                 "{}: two requests are called `{label}`",
@@ -73,7 +86,12 @@ impl Driver<'_> {
         match (&raw.label, &raw.id) {
             (Some(label), Some(id)) => {
                 let id = self.variables.fill(id);
-                self.asked(&raw.process, label, id, at)
+                let awaited = match self.tongue {
+                    Tongue::Sqeq if id.is_boolean() => Awaited::Welcome,
+                    Tongue::Sqeq => Awaited::Receipt,
+                    _ => Awaited::Response,
+                };
+                self.asked(&raw.process, label, id, at, awaited)
             }
             _ => Ok(()),
         }
@@ -100,16 +118,32 @@ impl Driver<'_> {
         })?;
         let mut blocks = vec![json!({"type": "text", "text": text})];
         blocks.extend(prompt.blocks.iter().map(|block| self.variables.fill(block)));
-        let mut params = json!({
-            "sessionId": self.variables.fill(&prompt.session),
-            "prompt": blocks,
-        });
-        if let Some(meta) = &prompt.meta {
-            params["_meta"] = meta.clone();
-        }
+        let session = self.variables.fill(&prompt.session);
         let label = &prompt.label;
-        let id = prompt.id.clone();
-        self.ask(&prompt.process, label, "session/prompt", Some(params), id)
+        let (id, process) = (prompt.id.clone(), &prompt.process);
+        let mut wanted = match self.tongue {
+            Tongue::Sqeq => json!({"type": "turn.start", "input": blocks}),
+            _ => json!({"sessionId": session, "prompt": blocks}),
+        };
+        for (name, value) in &prompt.members {
+            wanted[name] = self.variables.fill(value);
+        }
+        if let Some(meta) = &prompt.meta {
+            wanted["_meta"] = meta.clone();
+        }
+        if self.tongue == Tongue::Sqeq {
+            return self.submission(process, label, wanted, Some(session), id);
+        }
+        // A case may add blocks that are wrong on purpose.
+        if prompt.blocks.is_empty() {
+            self.sound("session/prompt", &wanted)?;
+        }
+        self.ask(process, label, "session/prompt", Some(wanted), id)?;
+        if self.tongue == Tongue::AcpV2 {
+            let at = self.labels.get(label).map_or(0, |asked| asked.at);
+            self.asked(process, &format!("{label}.end"), session, at, Awaited::Idle)?;
+        }
+        Ok(())
     }
 
     /// Waits for the answer to a request.
@@ -188,10 +222,23 @@ enum Found {
 /// The frame in an entry if it answers a request.
 pub(crate) fn answer_in(asked: &Asked, index: usize, entry: &Entry) -> Option<Value> {
     let frame = entry.frame()?;
-    let answers = index > asked.at
-        && entry.process == asked.process
-        && frame.get("method").is_none()
-        && frame.get("id") == Some(&asked.id);
+    if index <= asked.at || entry.process != asked.process {
+        return None;
+    }
+    let id = Some(&asked.id);
+    let answers = match asked.awaited {
+        Awaited::Response => frame.get("method").is_none() && frame.get("id") == id,
+        Awaited::Welcome => frame["type"] == "welcome",
+        Awaited::Receipt => frame["type"] == "receipt" && frame.get("id") == id,
+        Awaited::TurnEnd => frame["event"]["type"] == "turn.ended" && frame.get("cause") == id,
+        Awaited::Idle => {
+            let params = &frame["params"];
+            let update = &params["update"];
+            params.get("sessionId") == id
+                && update["sessionUpdate"] == "state_update"
+                && update["state"] == "idle"
+        }
+    };
     answers.then(|| frame.clone())
 }
 

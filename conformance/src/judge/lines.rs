@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::{Finding, Held, Judge, broken, short};
 use crate::check::LineRule;
+use crate::driver::{Asked, Awaited};
 use crate::recording::{Ending, ProcessIndex, What};
+use crate::tongue::Tongue;
 
 /// What an agent may call in a client, and the capability that it needs for it.
 const METHODS: [(&str, Option<&str>); 12] = [
@@ -55,6 +57,15 @@ impl Judge<'_> {
             LineRule::KnownMembers => self.known_members(),
             LineRule::KnownSessions => self.known_sessions(),
             LineRule::NotBeforeNew => self.not_before_new(),
+            LineRule::Frames => self.each_frame(|frame| {
+                frame["v"] == 1 && frame["type"].as_str().is_some_and(|kind| !kind.is_empty())
+            }),
+            LineRule::Receipts => self.receipts(),
+            LineRule::CursorsGrow => self.cursors_grow(),
+            LineRule::Turns => self.turns(),
+            LineRule::Deltas => self.deltas(),
+            LineRule::Questions => self.questions(),
+            LineRule::Last => self.last(),
         }
     }
 
@@ -73,7 +84,7 @@ impl Judge<'_> {
         }
     }
 
-    fn each_frame(&self, good: impl Fn(&Value) -> bool) -> Held {
+    pub(super) fn each_frame(&self, good: impl Fn(&Value) -> bool) -> Held {
         let mut frames = self.played.recording.frames();
         match frames.find(|(_, _, frame)| !good(frame)) {
             None => Ok(()),
@@ -118,7 +129,8 @@ impl Judge<'_> {
                 _ => sent.unclear = true,
             }
         }
-        for asked in self.played.labels.values() {
+        let responses = |asked: &&Asked| asked.awaited == Awaited::Response;
+        for asked in self.played.labels.values().filter(responses) {
             sent.requests
                 .entry((asked.process, asked.id.to_string()))
                 .or_default();
@@ -200,12 +212,16 @@ impl Judge<'_> {
     }
 
     fn schema(&self) -> Held {
+        if self.schemas.tongue == Tongue::Sqeq {
+            return self.each_fault(|frame| self.schemas.frame(frame));
+        }
+        let version = self.version();
         let sent = self.sent();
         for (_, process, frame) in self.played.recording.frames() {
             // Answered in another version, whose shapes are others.
             if frame["result"]["protocolVersion"]
                 .as_u64()
-                .is_some_and(|version| version != 1)
+                .is_some_and(|answered| answered != version)
             {
                 continue;
             }
@@ -227,13 +243,32 @@ impl Judge<'_> {
         Ok(())
     }
 
+    /// The version of the protocol that the cases speak here.
+    fn version(&self) -> u64 {
+        if self.schemas.tongue == Tongue::AcpV2 {
+            2
+        } else {
+            1
+        }
+    }
+
+    fn each_fault(&self, fault: impl Fn(&Value) -> Option<String>) -> Held {
+        for (_, _, frame) in self.played.recording.frames() {
+            if let Some(why) = fault(frame) {
+                return Err(broken(format!("{why}: {}", short(frame))));
+            }
+        }
+        Ok(())
+    }
+
     fn known_members(&self) -> Held {
+        let version = self.version();
         let sent = self.sent();
         for (_, process, frame) in self.played.recording.frames() {
             // Answered in another version, whose shapes are others.
             if frame["result"]["protocolVersion"]
                 .as_u64()
-                .is_some_and(|version| version != 1)
+                .is_some_and(|answered| answered != version)
             {
                 continue;
             }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::window::Window;
 use crate::check::{Likeness, Speaker};
 use crate::recording::{Recording, What};
+use crate::tongue::Tongue;
 
 /// What was said and done, in order.
 #[derive(Debug, Default)]
@@ -39,16 +40,27 @@ const SHOWN: [&str; 6] = [
 ];
 
 impl Talk {
-    pub(super) fn of(recording: &Recording, window: Window, session: &Value) -> Self {
+    pub(super) fn of(
+        recording: &Recording,
+        window: Window,
+        session: &Value,
+        tongue: Tongue,
+    ) -> Self {
         let mut talk = Self::default();
         for (index, entry) in recording.entries.iter().enumerate() {
             if !window.holds(index) {
                 continue;
             }
             match &entry.what {
-                What::Sent(bytes) => {
+                // The others repeat what the user said.
+                What::Sent(bytes) if tongue == Tongue::AcpV1 => {
                     if let Ok(frame) = serde_json::from_slice::<Value>(bytes) {
                         talk.prompt(&frame, session);
+                    }
+                }
+                What::Line(line) if tongue == Tongue::Sqeq => {
+                    if let Some(frame) = &line.json {
+                        talk.event(frame, session);
                     }
                 }
                 What::Line(line) => {
@@ -94,7 +106,9 @@ impl Talk {
     pub(super) fn open_tool(&self) -> Option<String> {
         self.items.iter().find_map(|item| match item {
             Item::Tool { fields, .. }
-                if fields["status"] != "completed" && fields["status"] != "failed" =>
+                if !["completed", "failed", "cancelled", "unknown"]
+                    .iter()
+                    .any(|over| fields["status"] == *over) =>
             {
                 Some(super::short(fields))
             }
@@ -168,6 +182,10 @@ impl Talk {
             Some("user_message_chunk") => Speaker::User,
             Some("agent_message_chunk") => Speaker::Agent,
             Some("agent_thought_chunk") => Speaker::Thought,
+            Some("user_message") => return self.whole(Speaker::User, update),
+            Some("agent_message") => return self.whole(Speaker::Agent, update),
+            Some("agent_thought") => return self.whole(Speaker::Thought, update),
+            Some("tool_call_content_chunk") => return self.content(update),
             Some("tool_call" | "tool_call_update") => return self.tool(update),
             _ => return,
         };
@@ -186,6 +204,88 @@ impl Talk {
                 text: more.to_owned(),
             }),
         }
+    }
+
+    /// A message that replaces what was said of it.
+    fn whole(&mut self, by: Speaker, update: &Value) {
+        let blocks = update["content"].as_array();
+        let text: String = blocks
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block["text"].as_str())
+            .collect();
+        self.said(by, &update["messageId"], |said| *said = text);
+    }
+
+    /// Changes the text of a message, which may be new.
+    fn said(&mut self, speaker: Speaker, message: &Value, change: impl FnOnce(&mut String)) {
+        let known = self.items.iter_mut().find_map(|item| match item {
+            Item::Said { id, text, .. } if id == message => Some(text),
+            _ => None,
+        });
+        if let Some(text) = known {
+            return change(text);
+        }
+        let mut text = String::new();
+        change(&mut text);
+        self.items.push(Item::Said {
+            by: speaker,
+            id: message.clone(),
+            text,
+        });
+    }
+
+    /// More content of a call.
+    fn content(&mut self, update: &Value) {
+        let mut items = self.items.iter_mut();
+        let known = items.find_map(|item| match item {
+            Item::Tool { id, fields } if *id == update["toolCallId"] => Some(fields),
+            _ => None,
+        });
+        if let Some(fields) = known {
+            let mut content = fields["content"].as_array().cloned().unwrap_or_default();
+            content.push(update["content"].clone());
+            fields["content"] = content.into();
+        }
+    }
+
+    /// An event of the native protocol.
+    fn event(&mut self, frame: &Value, session: &Value) {
+        if frame["type"] != "event" || frame["session"] != *session {
+            return;
+        }
+        self.updates.push(frame.clone());
+        let (event, id) = (&frame["event"], &frame["item"]);
+        let item = match event["type"].as_str() {
+            Some("item.started" | "item.ended") => &event["item"],
+            Some("item.changed") => &event["call"],
+            Some("item.partial" | "item.delta") if event["stream"] != "output" => {
+                let by = speaker(&event["kind"]).unwrap_or(Speaker::Agent);
+                let offset = event["offset"].as_u64().unwrap_or(0);
+                let more = event["text"].as_str().unwrap_or_default();
+                return self.said(by, id, |text| {
+                    let at = usize::try_from(offset).unwrap_or(0);
+                    if text.is_char_boundary(at) {
+                        text.truncate(at);
+                    }
+                    text.push_str(more);
+                });
+            }
+            _ => return,
+        };
+        if item["type"] == "tool_call" {
+            let mut fields = item.clone();
+            fields["toolCallId"] = id.clone();
+            fields["rawInput"] = item["input"].clone();
+            return self.tool(&fields);
+        }
+        let Some(by) = speaker(&item["type"]) else {
+            return;
+        };
+        let blocks = item["content"].as_array().into_iter().flatten();
+        let blocks: String = blocks.filter_map(|block| block["text"].as_str()).collect();
+        let whole = item["text"].as_str().map_or(blocks, str::to_owned);
+        self.said(by, id, |text| *text = whole);
     }
 
     fn tool(&mut self, update: &Value) {
@@ -213,5 +313,15 @@ impl Talk {
                 });
             }
         }
+    }
+}
+
+/// Who says items of a kind.
+fn speaker(kind: &Value) -> Option<Speaker> {
+    match kind.as_str() {
+        Some("user_message") => Some(Speaker::User),
+        Some("agent_message") => Some(Speaker::Agent),
+        Some("thought") => Some(Speaker::Thought),
+        _ => None,
     }
 }

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::{Finding, judge};
 use crate::check::Check;
-use crate::driver::{Asked, End, Played, SweepEnd};
+use crate::driver::{Asked, Awaited, End, Played, SweepEnd};
 use crate::recording::{Ending, Recorder, What};
 use crate::schema::Schemas;
 use crate::scope::Variables;
+use crate::tongue::Tongue;
 
 /// A recording from lines: `> ` to the target, `< ` from it, `# ` a mark.
 fn played(script: &str, end: End) -> Played {
@@ -28,6 +29,7 @@ fn played(script: &str, end: End) -> Played {
                         process: 0,
                         id: id.clone(),
                         at,
+                        awaited: Awaited::Response,
                     };
                     labels.insert(id.to_string(), asked);
                 }
@@ -54,12 +56,16 @@ fn played(script: &str, end: End) -> Played {
 }
 
 fn found(check: &str, script: &str, end: End) -> Finding {
+    found_in(Tongue::AcpV1, check, script, end)
+}
+
+pub(super) fn found_in(tongue: Tongue, check: &str, script: &str, end: End) -> Finding {
     let check = format!("id = \"x\"\nreq = \"y\"\n{check}");
     let check: Check = toml::from_str(&check).expect("a check");
     judge(
         &check,
         &played(script, end),
-        &Schemas::acp_v1().expect("schemas"),
+        &Schemas::of(tongue).expect("schemas"),
     )
 }
 

@@ -72,14 +72,15 @@ fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {
     gate.step("schemas", || schemas::check(workspace))?;
     gate.step("tests", || cargo("test --workspace --locked"))?;
     let target = workspace.target()?;
-    gate.step("conformance", || {
-        let suite = target.join("debug/sessiond-conformance");
-        let mut command = Command::new(suite);
-        command
-            .args(["acp", "--"])
-            .arg(target.join("debug/sessiond"));
-        process::run(command.arg("acp"))
-    })?;
+    for suite in ["acp", "sqeq"] {
+        gate.step(&format!("conformance {suite}"), || {
+            let mut command = Command::new(target.join("debug/sessiond-conformance"));
+            command
+                .args([suite, "--"])
+                .arg(target.join("debug/sessiond"));
+            process::run(command.arg(suite))
+        })?;
+    }
     gate.step("peers", || Peers::at(&target).install(workspace))?;
     for (kind, word) in [(Kind::Drive, "drive"), (Kind::Example, "example")] {
         for program in program::of(kind) {
