@@ -158,7 +158,7 @@ impl Engine {
     }
 
     /// The same for a client that came over a network: of sessions of all workspaces it is told the
-    /// number only, until it names one (SEC-4).
+    /// number only, until it names one, and no file of this machine is read for it (SEC-4).
     pub fn connect_remote(&self) -> Connection {
         self.connection(Reach::Network)
     }

@@ -281,10 +281,16 @@ impl<H: Holders> Router<H> {
     }
 }
 
-/// The session that a submission is about.
+/// The session that a submission is about. What is about the store or the process is for the engine
+/// here, whatever session it names: a holder would take its client for the user itself (SEC-4).
 fn named(submission: &Submission) -> Option<SessionId> {
     match &submission.op {
         Op::SessionResume(resume) => Some(resume.session),
+        Op::SessionNew(_)
+        | Op::SessionList(_)
+        | Op::SessionImport { .. }
+        | Op::AgentOptions { .. }
+        | Op::Shutdown {} => None,
         _ => submission.session,
     }
 }

@@ -20,7 +20,7 @@ use jsonrpsee::{PendingSubscriptionSink, SubscriptionSink};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sessiond_protocol::{ServerFrame, encode};
-use sessiond_sqeq::{Reach, serve_from};
+use sessiond_sqeq::serve;
 use sessiond_wire::{Connection, Line, OutQueue};
 use tokio::sync::mpsc;
 
@@ -62,7 +62,8 @@ pub struct Web {
 
 impl Web {
     /// Listens at `address`, which must be of the loopback interface, for clients that know
-    /// `secret`, each with a connection that `connect` makes. A request that comes from a page in a
+    /// `secret`, each with a connection that `connect` makes; what such a client may not do is up
+    /// to that connection. A request that comes from a page in a
     /// browser is refused unless its origin is listed.
     ///
     /// # Errors
@@ -156,7 +157,7 @@ where
         let sink = pending.accept().await?;
         let (lines, receiver) = mpsc::channel(AHEAD);
         let out = OutQueue::new();
-        let face = serve_from(Reach::Network, receiver, out.clone(), (self.connect)());
+        let face = serve(receiver, out.clone(), (self.connect)());
         let ending = out.clone();
         tokio::spawn(async move {
             if let Err(error) = face.await {

@@ -354,7 +354,7 @@ impl Standing {
     #[must_use]
     pub fn is_blank(&self) -> bool {
         let is_mark = |kept: &Stretch| kept.from == kept.to;
-        self.bookmark == self.base && self.kept.iter().all(is_mark)
+        self.said < self.base && self.kept.iter().all(is_mark)
     }
 
     /// Takes in what the log itself knows of where it comes from. A fork whose process died before

@@ -44,4 +44,4 @@ mod submissions;
 mod validate;
 
 pub use error::FaceError;
-pub use serve::{Reach, Served, serve, serve_from};
+pub use serve::{Served, serve};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sessiond_protocol::{
-    ClientFrame, ErrorCode, ImportSource, OnDisconnect, Op, Receipt, ServerFrame, Submission,
-    SubmissionId, Verdict, WireError,
+    ClientFrame, ErrorCode, OnDisconnect, Op, Receipt, ServerFrame, Submission, SubmissionId,
+    Verdict, WireError,
 };
 use sessiond_wire::{Connection, Line, OutQueue};
 use tokio::sync::mpsc;
@@ -36,15 +36,6 @@ pub struct Served {
     pub wish: OnDisconnect,
 }
 
-/// From where a client speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// As the user of this process, on this machine.
-    Local,
-    /// Over the network. It names no files of this machine (SEC-4).
-    Network,
-}
-
 /// Serves one client until it is gone: `lines` is what it sends, `out` what it is sent.
 ///
 /// When `lines` ends, the client says `bye`, or a line cannot be the protocol, what was submitted
@@ -56,25 +47,11 @@ pub enum Reach {
 /// [`FaceError::Fatal`] when the connection was ended with a fatal error frame, which is the last in
 /// `out`; [`FaceError::EngineGone`] when the engine is.
 pub async fn serve(
-    lines: mpsc::Receiver<Line>,
-    out: OutQueue<ServerFrame>,
-    waist: Connection,
-) -> Result<Served, FaceError> {
-    serve_from(Reach::Local, lines, out, waist).await
-}
-
-/// [`serve`] for a client that may be elsewhere.
-///
-/// # Errors
-/// As [`serve`].
-pub async fn serve_from(
-    reach: Reach,
     mut lines: mpsc::Receiver<Line>,
     out: OutQueue<ServerFrame>,
     waist: Connection,
 ) -> Result<Served, FaceError> {
     let mut face = Face {
-        reach,
         out,
         waist,
         submissions: Submissions::default(),
@@ -136,7 +113,6 @@ enum Client {
 }
 
 struct Face {
-    reach: Reach,
     out: OutQueue<ServerFrame>,
     waist: Connection,
     submissions: Submissions,
@@ -195,12 +171,6 @@ impl Face {
             ClientFrame::Hello(_) => self.greeting = Greeting::Said,
             _ if self.greeting == Greeting::Awaited => {
                 self.error(refusal(ErrorCode::Protocol, "say hello first", "/type"));
-                return Ok(Client::Stays);
-            }
-            ClientFrame::Submission(submission)
-                if self.reach == Reach::Network && names_a_file(&submission.op) =>
-            {
-                self.refuse(Some(submission.id.clone()), no_files());
                 return Ok(Client::Stays);
             }
             ClientFrame::Submission(submission) => {
@@ -290,20 +260,6 @@ async fn next_line(waist: &Connection, lines: &mut mpsc::Receiver<Line>) -> Opti
         std::future::pending::<()>().await;
     }
     lines.recv().await
-}
-
-/// Whether the server would read a file for it.
-fn names_a_file(op: &Op) -> bool {
-    let source = match op {
-        Op::SessionImport { source } => source,
-        _ => return false,
-    };
-    matches!(source, ImportSource::File { .. })
-}
-
-fn no_files() -> WireError {
-    let message = "no file is read for a client on the network; import its items instead";
-    refusal(ErrorCode::Refused, message, "/op/source")
 }
 
 fn used_id() -> WireError {

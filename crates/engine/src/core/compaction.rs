@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use sessiond_protocol::{
-    Accepted, Compaction, ErrorCode, Event, Item, Stop, Stretch, TurnOutcome, WireError, limits,
+    Accepted, Compaction, ErrorCode, Event, EventFrame, Item, Stop, Stretch, TurnOutcome,
+    WireError, limits,
 };
 
 use super::{Cause, Effect, Stepping, digest::digest, stream::MessageEnd};
@@ -13,13 +14,15 @@ impl Stepping<'_> {
         if let Some(error) = self.core.occupied() {
             return self.reject(&cause, error);
         }
-        // What a dead process left open is part of what was said.
-        self.record_closings();
         let standing = &self.core.standing;
-        if standing.is_compact() {
+        // What a dead process left open is part of what was said.
+        let says = |frame: &EventFrame| matches!(frame.event, Event::ItemEnded { .. });
+        if standing.is_compact() && !self.core.closings.iter().any(says) {
             let message = "nothing was said that could be compacted";
             return self.reject(&cause, WireError::new(ErrorCode::Invalid, message));
         }
+        self.record_closings();
+        let standing = &self.core.standing;
         let covers = Stretch {
             from: standing.in_force().before().next(),
             to: standing.cursor,

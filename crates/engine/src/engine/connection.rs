@@ -4,9 +4,9 @@ use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
 use sessiond_log::Store;
 use sessiond_protocol::{
-    Accepted, Answer, AttachMode, ClientFrame, ErrorCode, Hello, Limits, Op, Party, ServerFrame,
-    SessionId, SessionStatus, Setup, Submission, SubmissionId, VERSION, Verdict, Welcome,
-    WireError,
+    Accepted, Answer, AttachMode, ClientFrame, ErrorCode, Hello, ImportSource, Limits, Op, Party,
+    ServerFrame, SessionId, SessionStatus, Setup, Submission, SubmissionId, VERSION, Verdict,
+    Welcome, WireError,
 };
 use sessiond_wire::ServerEnd;
 use tokio::sync::mpsc::error::TrySendError;
@@ -123,6 +123,11 @@ impl Serving {
                 });
             }
             Op::AgentOptions { agent } => self.options(id, session, agent),
+            Op::SessionImport {
+                source: ImportSource::File { .. },
+            } if self.reach == Reach::Network => {
+                self.outlet.verdict(id, Verdict::Error(no_files()))
+            }
             Op::SessionImport { source } => {
                 importing::import(&self.inner, self.outlet.clone(), (id, source));
             }
@@ -348,6 +353,13 @@ impl Serving {
             }
         }
     }
+}
+
+fn no_files() -> WireError {
+    let message = "no file is read for a client on the network; import its items instead";
+    let mut error = WireError::new(ErrorCode::Refused, message);
+    error.pointer = Some("/op/source".into());
+    error
 }
 
 /// What is wrong with the roots that a client gives, if anything.

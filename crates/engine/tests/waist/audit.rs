@@ -4,7 +4,7 @@ use sessiond_log::{
     AuditEntry, Store,
     Verdict::{self, Accepted, Refused},
 };
-use sessiond_protocol::{Op, Replay, SessionId};
+use sessiond_protocol::{AttachMode, Op, Replay, SessionId};
 
 use crate::harness::{Client, engine};
 
@@ -27,6 +27,9 @@ async fn what_was_granted_and_what_was_refused_is_in_the_audit_with_its_reason()
     client.resume(session, Replay::None).await;
     let mut rival = Client::connect(&engine_).await;
     rival.resume(session, Replay::None).await;
+    for client in [&mut rival, &mut client] {
+        client.attach(session, Replay::None, AttachMode::View).await;
+    }
     let other = engine(Store::open_real(&root).unwrap());
     let mut stranger = Client::connect(&other).await;
     stranger.resume(session, Replay::None).await;
@@ -51,6 +54,8 @@ async fn what_was_granted_and_what_was_refused_is_in_the_audit_with_its_reason()
         ("new", Accepted, "id_free"),
         ("attach", Accepted, "no_controller"),
         ("attach", Refused, "busy"),
+        ("view", Accepted, "may_look_on"),
+        ("view", Refused, "invalid"),
         ("resume", Refused, "busy"),
         ("resume", Refused, "not_found"),
         ("fork", Accepted, "record_of_the_chain"),

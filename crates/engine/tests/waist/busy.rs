@@ -200,3 +200,32 @@ async fn a_resume_right_behind_a_close_gets_a_session_that_lives_or_none() {
     }
     assert_eq!(client.turn(session, "say:y").await, TurnOutcome::Completed);
 }
+
+/// SQEQ-4: a submission that waits is taken back by its connection, which names no session.
+#[tokio::test]
+async fn what_waits_is_taken_back() {
+    let engine = engine(Store::in_memory());
+    let mut client = Client::connect(&engine).await;
+    let session = client.new_session().await;
+    let runs = client.start(session, "hang").await;
+    let mut queued = Vec::new();
+    for text in ["say:one", "say:two"] {
+        let op = start(text, (IfBusy::Queue, None));
+        let id = client.send(Some(session), op).await;
+        match client.receipt(id.clone()).await {
+            Verdict::Accepted(Accepted::Turn { turn }) => queued.push((id, turn)),
+            other => panic!("{other:?}"),
+        }
+    }
+    let (kept, (withdrawn, turn)) = (queued[1].1, queued[0].clone());
+    client.withdraw(withdrawn).await;
+    assert_eq!(client.ended(turn).await, TurnOutcome::Cancelled);
+    assert_eq!(client.ended_already(runs), None);
+    let interrupt = Op::TurnInterrupt {
+        turn: Some(runs),
+        queued: Queued::Keep,
+    };
+    client.submit(Some(session), interrupt).await;
+    assert_eq!(client.ended(kept).await, TurnOutcome::Completed);
+    assert_eq!(client.said(), ["two"]);
+}

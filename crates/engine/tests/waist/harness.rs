@@ -231,16 +231,19 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) async fn connect(engine: &Engine) -> Self {
-        Self::greet(engine, false).await
+        Self::greet(engine.connect(), false).await
     }
 
     /// A client that acknowledges what it gets.
     pub(crate) async fn acknowledging(engine: &Engine) -> Self {
-        Self::greet(engine, true).await
+        Self::greet(engine.connect(), true).await
     }
 
-    async fn greet(engine: &Engine, ack: bool) -> Self {
-        let connection = engine.connect();
+    pub(crate) async fn from_a_network(engine: &Engine) -> Self {
+        Self::greet(engine.connect_remote(), false).await
+    }
+
+    async fn greet(connection: Connection, ack: bool) -> Self {
         let client = Party {
             name: "test".into(),
             version: "1".into(),
@@ -434,6 +437,12 @@ impl Client {
             self.next().await;
         }
         self.requests.first().cloned().unwrap()
+    }
+
+    /// Takes back a submission.
+    pub(crate) async fn withdraw(&mut self, id: SubmissionId) {
+        let withdraw = ClientFrame::Withdraw { id };
+        self.connection.send(withdraw).await.unwrap();
     }
 
     pub(crate) async fn ack(&mut self, session: SessionId, cursor: Cursor) {

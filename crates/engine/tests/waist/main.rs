@@ -24,6 +24,7 @@ mod index;
 mod joining;
 mod ledger;
 mod offers;
+mod remote;
 mod resume;
 mod rewind;
 mod sessions;

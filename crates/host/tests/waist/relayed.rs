@@ -227,3 +227,25 @@ async fn what_waits_with_a_holder_is_taken_back_through_it() {
     assert_eq!(heard["type"], "withdraw");
     assert_eq!(heard["id"], id.as_str());
 }
+
+/// SEC-4: what is about no session stays with the engine here, also where it names one that is
+/// elsewhere; what is about the session goes there.
+#[tokio::test]
+async fn what_is_about_the_store_is_not_asked_of_a_holder() {
+    let world = World::new();
+    let holder = world.engine();
+    let session = left_behind(&world, &holder).await;
+    let (mut client, mut peer) = relayed(&world, session).await;
+    for op in [
+        json!({"type": "session.list"}),
+        json!({"type": "session.new", "cwd": world.path("")}),
+        json!({"type": "session.import", "source": {"type": "file", "path": "/nothing/there"}}),
+        json!({"type": "agent.options"}),
+    ] {
+        let op = serde_json::from_value(op).unwrap();
+        client.call(Some(session), op).await;
+    }
+    client.submit(Some(session), turn("one")).await;
+    let heard = peer.next().await;
+    assert_eq!(heard["op"]["type"], "turn.start", "{heard}");
+}

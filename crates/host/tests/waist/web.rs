@@ -19,7 +19,7 @@ async fn listener(world: &World) -> (Web, String) {
     let engine = world.engine();
     let origins = vec!["http://listed".to_owned()];
     let address = "127.0.0.1:0".parse().unwrap();
-    let web = Web::listen(address, (secret, origins), move || engine.connect());
+    let web = Web::listen(address, (secret, origins), move || engine.connect_remote());
     let text = fs::read_to_string(path).unwrap();
     (web.await.unwrap(), format!("Bearer {}", text.trim()))
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use toml::{Table as Toml, Value};
 
 use super::mutations::{MUTATIONS, Mutation, SITES};
-use super::rules::RULES;
+use super::rules::{RULES, WAIST};
 use super::verdict::{Row, Table};
 use crate::error::{Error, Result};
 use crate::process;
@@ -52,6 +52,14 @@ const CORE: Subject = Subject {
     mutations: &RULES,
 };
 
+/// The engine around its core, as clients see it. Its copy is the core's.
+const ENGINE: Subject = Subject {
+    target: &["--test", "waist"],
+    form: "short",
+    mutations: &WAIST,
+    ..CORE
+};
+
 /// A workspace of its own with a copy of the subject's crates as its only members.
 struct Copy {
     root: PathBuf,
@@ -74,36 +82,48 @@ pub(crate) fn of_log(workspace: &Workspace, only: &[String]) -> Result<Table> {
     for site in undeclared(&workspace.root().join("crates/log"))? {
         table.failures.push(format!("not in the table: {site}"));
     }
-    run(workspace, &LOG, (only, table))
+    run(workspace, &[&LOG], (only, table))
 }
 
-/// Runs the mutations of the session core whose names are given; all where none is.
+/// Runs the mutations of the session core, and of the engine around it, whose names are given; all
+/// where none is.
 pub(crate) fn of_core(workspace: &Workspace, only: &[String]) -> Result<Table> {
-    run(workspace, &CORE, (only, Table::default()))
+    run(workspace, &[&CORE, &ENGINE], (only, Table::default()))
 }
 
 /// Runs mutations. A row counts the mutation as one state, and as a violation when the tests did
 /// not notice it.
 fn run(
     workspace: &Workspace,
-    subject: &'static Subject,
+    subjects: &[&'static Subject],
     (only, mut table): (&[String], Table),
 ) -> Result<Table> {
-    let all = subject.mutations.iter().copied().flatten();
-    if let Some(unknown) = only
-        .iter()
-        .find(|name| all.clone().all(|m| m.name != **name))
-    {
+    let is_unknown = |name: &&String| subjects.iter().all(|subject| !subject.has(name));
+    if let Some(unknown) = only.iter().find(is_unknown) {
         return Err(Error::Faults(format!("no mutation has the name {unknown}")));
     }
+    for subject in subjects {
+        let wanted = |m: &&Mutation| only.is_empty() || only.iter().any(|name| name == m.name);
+        let wanted: Vec<_> = subject.all().filter(wanted).collect();
+        if !wanted.is_empty() {
+            run_subject(workspace, subject, (&wanted, &mut table))?;
+        }
+    }
+    Ok(table)
+}
+
+fn run_subject(
+    workspace: &Workspace,
+    subject: &'static Subject,
+    (wanted, table): (&[&'static Mutation], &mut Table),
+) -> Result<()> {
     let copy = Copy::make(workspace, subject)?;
-    for test in tests(subject) {
+    for test in tests(wanted) {
         if copy.test(test)? != Outcome::Green {
             return Err(Error::Faults(format!("{test} fails without any mutation")));
         }
     }
-    let wanted = |m: &&Mutation| only.is_empty() || only.iter().any(|name| name == m.name);
-    for mutation in all.filter(wanted) {
+    for mutation in wanted {
         let start = Instant::now();
         let outcome = copy.with(mutation)?;
         let verdict = match outcome {
@@ -119,16 +139,25 @@ fn run(
             seconds: start.elapsed().as_secs_f64(),
         });
     }
-    Ok(table)
+    Ok(())
 }
 
 /// The tests that the mutations name, each once.
-fn tests(subject: &Subject) -> Vec<&'static str> {
-    let all = subject.mutations.iter().copied().flatten();
-    let mut tests: Vec<_> = all.map(|m| m.test).collect();
+fn tests(mutations: &[&Mutation]) -> Vec<&'static str> {
+    let mut tests: Vec<_> = mutations.iter().map(|m| m.test).collect();
     tests.sort_unstable();
     tests.dedup();
     tests
+}
+
+impl Subject {
+    fn all(&self) -> impl Iterator<Item = &'static Mutation> {
+        self.mutations.iter().copied().flatten()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.all().any(|mutation| mutation.name == name)
+    }
 }
 
 impl Copy {

@@ -1,10 +1,12 @@
-//! Every rule of the session core, and how each is broken.
+//! Every rule of the session core and of the engine around it, and how each is broken.
 
 mod clients;
+mod compaction;
 mod conversation;
 mod hooks;
 mod records;
 mod turns;
+mod waist;
 
 use super::mutations::{Mutation, cut};
 
@@ -26,6 +28,7 @@ const ASKS: &str = "engine/src/core/asks.rs";
 const ATTEST: &str = "engine/src/core/attest.rs";
 const HOOKS: &str = "engine/src/core/hooks.rs";
 const SETTINGS: &str = "engine/src/core/settings.rs";
+const COMPACTION: &str = "engine/src/core/compaction.rs";
 const CONVERSATION: &str = "engine/src/core/conversation.rs";
 const COURSE: &str = "protocol/src/course.rs";
 const OFFERS: &str = "engine/src/core/offers.rs";
@@ -34,11 +37,15 @@ const WITHDRAWAL: &str = "engine/src/core/withdrawal.rs";
 const FOLD: &str = "protocol/src/standing.rs";
 const CLOSINGS: &str = "protocol/src/standing/closings.rs";
 
-/// All of them.
-pub(crate) const RULES: [&[Mutation]; 5] = [
+/// Those of the engine around the core.
+pub(crate) const WAIST: [&[Mutation]; 1] = [&waist::MUTATIONS];
+
+/// All of the core's.
+pub(crate) const RULES: [&[Mutation]; 6] = [
     &turns::MUTATIONS,
     &records::MUTATIONS,
     &clients::MUTATIONS,
     &hooks::MUTATIONS,
     &conversation::MUTATIONS,
+    &compaction::MUTATIONS,
 ];

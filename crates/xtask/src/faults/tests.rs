@@ -1,6 +1,6 @@
 use super::mutants::open_sites;
 use super::mutations::MUTATIONS;
-use super::rules::RULES;
+use super::rules::{RULES, WAIST};
 use super::verdict::{Row, Table};
 
 fn row(test: &str, states: u64, violations: u64) -> Row {
@@ -91,7 +91,11 @@ fn the_count_of_a_fuzzer_is_its_last_word() {
 fn every_row_breaks_code_that_is_there() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let syncs = MUTATIONS.iter().map(|row| (crates.join("log/src"), row));
-    let rules = RULES.into_iter().flatten().map(|row| (crates.clone(), row));
+    let rules = RULES
+        .into_iter()
+        .chain(WAIST)
+        .flatten()
+        .map(|row| (crates.clone(), row));
     for (folder, row) in syncs.chain(rules) {
         let text = std::fs::read_to_string(folder.join(row.file)).unwrap();
         if let Err(why) = row.apply(&text) {

@@ -4,6 +4,7 @@
 mod act;
 mod answers;
 mod books;
+mod compaction;
 mod conversation;
 mod forks;
 mod hooks;
@@ -60,7 +61,8 @@ fn interleaving(persistence: PersistenceState, acts: &[Act]) -> Result<(), Broke
 /// what that says; a question outlives a client that left its turn to itself, for a day; who looks
 /// on changes nothing and is shown all; no right is carried to another root or into a fork; what was
 /// promised survives a kill, and what was synced a loss of power; what is in force is what the
-/// newest clear or rewind left so, with what was appended; who submitted what waits takes it back;
+/// newest clear or rewind left so, with what was appended; a summary stands for all that was said
+/// before it, and one that comes too late, or is none, for nothing; who submitted what waits takes it back;
 /// an agent that is told to stop a call is told first (CKPT-2, SEC-5).
 #[test]
 fn no_interleaving_breaks_a_rule() {

@@ -37,6 +37,7 @@ pub(super) enum Meddling {
     Close,
     Append,
     Rewind,
+    Compact,
 }
 
 /// Whose submission a client takes back.
@@ -127,6 +128,8 @@ pub(super) enum Act {
     Clear,
     Close,
     Rewind(Aim),
+    /// What was said is to be summed up.
+    Compact,
     /// Items become part of the conversation.
     Append(u8),
     /// Options are set, and maybe a mode with them.
@@ -159,6 +162,8 @@ pub(super) enum Act {
     CallsEnded,
     Done,
     Failed,
+    /// The agent ends a compaction with one of a few summaries.
+    SumUp(u8),
     /// The agent asks for one of a few things, and the client allows it for good.
     Allow(u8),
     /// A call from its beginning to its end, with what the client has to say to that.
@@ -228,6 +233,7 @@ fn submissions() -> impl Strategy<Value = Act> {
         1 => Just(Act::Clear),
         1 => Just(Act::Close),
         2 => aim().prop_map(Act::Rewind),
+        3 => Just(Act::Compact),
         2 => (0..6u8).prop_map(Act::Append),
         2 => (0..8u8).prop_map(Act::Choose),
         2 => any::<u8>().prop_map(Act::StopCall),
@@ -301,6 +307,7 @@ fn of_the_agent() -> impl Strategy<Value = Act> {
         3 => Just(Act::CallsEnded),
         5 => Just(Act::Done),
         2 => Just(Act::Failed),
+        3 => (0..6u8).prop_map(Act::SumUp),
         1 => Just(Act::Insist),
         2 => (0..3u8).prop_map(Act::Allow),
         2 => (0..6u8).prop_map(Act::Review),
@@ -320,6 +327,7 @@ fn of_the_world() -> impl Strategy<Value = Act> {
         Just(Meddling::Close),
         Just(Meddling::Append),
         Just(Meddling::Rewind),
+        Just(Meddling::Compact),
     ];
     let time = prop_oneof![
         0..50u16,

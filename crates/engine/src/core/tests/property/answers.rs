@@ -178,6 +178,8 @@ impl Rig {
                 Ok(())
             }
             Act::CallsEnded => self.calls_ended(),
+            Act::SumUp(which) => self.sum_up(which),
+            Act::Done if self.compacts() => self.sum_up(3),
             Act::Done if self.agent == Agent::Running => {
                 let (stop, usage) = (Stop::EndTurn, None);
                 self.agent_done(Ok(TurnReport { stop, usage }))
@@ -392,6 +394,9 @@ impl Rig {
             return Ok(());
         };
         self.end_call(item)?;
+        if word % 2 == 0 {
+            self.calls_ended()?;
+        }
         self.acknowledge_all()?;
         self.answer(0, How::Right(word))
     }

@@ -8,7 +8,7 @@ use sessiond_protocol::{
     Stoppable, Titler, ToolStatus, TurnId, TurnOutcome,
 };
 
-use super::{Broken, ensure};
+use super::{Broken, compaction::Compactions, ensure};
 
 /// An item that is open.
 #[derive(Debug, Clone, Default)]
@@ -44,8 +44,9 @@ pub(super) struct Books {
     closed_items: BTreeSet<ItemId>,
     pub(super) requests: BTreeMap<RequestId, Option<TurnId>>,
     closed_requests: BTreeSet<RequestId>,
+    pub(super) compactions: Compactions,
     /// Where the conversation in force began, and where it can be taken up again.
-    base: Cursor,
+    pub(super) base: Cursor,
     bookmark: Cursor,
     titled_by: Option<Titler>,
     /// What a dead process left open must be closed before anything else happens.
@@ -66,11 +67,25 @@ impl Books {
             closed_items: BTreeSet::new(),
             requests: BTreeMap::new(),
             closed_requests: BTreeSet::new(),
+            compactions: Compactions::default(),
             base: Cursor::START,
             bookmark: Cursor::START,
             titled_by: None,
             stale: false,
         }
+    }
+
+    /// Those of the next process, before it has read anything.
+    pub(super) fn anew(&self) -> Self {
+        Self {
+            compactions: self.compactions.anew(),
+            ..Self::new(View::Log)
+        }
+    }
+
+    /// What a turn begins after.
+    fn begins_after(&self) -> Cursor {
+        self.compactions.in_force().unwrap_or(self.base)
     }
 
     /// The same as another reader sees them.
@@ -137,12 +152,12 @@ impl Books {
     /// The session knows where its conversation began, and where it can be taken up (SQEQ-5).
     pub(super) fn marks_agree(&self, standing: &Standing) -> Result<(), Broken> {
         let (known, expected) = (
-            (standing.base, standing.bookmark),
-            (self.base, self.bookmark),
+            (standing.base, standing.begins_after(), standing.bookmark),
+            (self.base, self.begins_after(), self.bookmark),
         );
         ensure!(
             known == expected,
-            "{known:?} are base and bookmark, not {expected:?}"
+            "{known:?} are base, beginning and bookmark, not {expected:?}"
         );
         Ok(())
     }
@@ -150,6 +165,7 @@ impl Books {
     /// The conversation in force begins anew.
     fn turns_at(&mut self, frame: &EventFrame) {
         self.base = frame.cursor.unwrap_or_default();
+        self.compactions.leave();
         self.bookmark = self.base;
     }
 
@@ -212,7 +228,10 @@ impl Books {
                 self.waited.insert(turn);
             }
             Event::TurnStarted { base, .. } => {
-                ensure!(*base == self.base, "a turn goes on from what is in force");
+                ensure!(
+                    *base == self.begins_after(),
+                    "a turn goes on from what is in force"
+                );
                 self.started(turn_of(frame)?)?;
             }
             Event::TurnEnded(ended) => {
@@ -295,6 +314,7 @@ impl Books {
             None => ensure!(self.waiting.is_empty(), "a turn passes those that wait"),
         }
         self.active = Some(turn);
+        self.compactions.begun(turn);
         Ok(())
     }
 
@@ -310,8 +330,14 @@ impl Books {
         let prompt = ItemId::new(turn.uuid());
         // Nobody was told of a turn of which only the first record survived.
         let torn = self.stale && self.active == Some(turn) && !self.waited.contains(&turn);
-        if self.view == View::Log && !torn {
-            ensure!(self.closed_items.contains(&prompt), "a turn has a prompt");
+        if self.view == View::Log {
+            let prompted = self.closed_items.contains(&prompt);
+            let compacts = self.compactions.contains(turn);
+            ensure!(
+                torn || prompted != compacts,
+                "a turn has a prompt, and a compaction none"
+            );
+            self.compactions.ended(turn, outcome)?;
         }
         if self.active == Some(turn) {
             self.active = None;
@@ -381,6 +407,11 @@ impl Books {
     }
 
     fn item_ended(&mut self, frame: &EventFrame, item: &Item) -> Result<(), Broken> {
+        if let Item::Compaction(_) = item {
+            let turn = turn_of(frame)?;
+            ensure!(self.active == Some(turn), "a compaction ends in its turn");
+            self.compactions.summed_up(turn, frame.cursor)?;
+        }
         let id = frame.item.ok_or("an item has an id")?;
         ensure!(self.closed_items.insert(id), "an item ends once");
         let open = self.items.remove(&id);

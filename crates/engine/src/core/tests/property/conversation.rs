@@ -51,7 +51,7 @@ fn items(what: u8) -> Vec<Item> {
 
 /// The events in force after one of them: all since the conversation last began anew, and what was
 /// in force where it was taken up again.
-fn in_force(log: &[EventFrame], to: u64) -> BTreeSet<u64> {
+pub(super) fn in_force(log: &[EventFrame], to: u64) -> BTreeSet<u64> {
     type Turning = (u64, BTreeSet<u64>);
     let after = |turnings: &[Turning], to: u64| -> BTreeSet<u64> {
         let newest = turnings.iter().rev().find(|(from, _)| *from <= to);
@@ -93,7 +93,7 @@ impl Rig {
         bookmarks
     }
 
-    fn busy(&self) -> Option<Expected> {
+    pub(super) fn busy(&self) -> Option<Expected> {
         let (active, waiting) = self.turns();
         let busy = active.is_some() || !waiting.is_empty();
         busy.then_some(Expected::Error(ErrorCode::Busy, None))

@@ -167,6 +167,10 @@ impl Taken {
                 .values()
                 .any(|asked| asked.waits == Waits::Prompt && asked.frame.turn == turn);
             let begun = self.blocks(turn).is_some();
+            if self.compacted.contains(&turn) {
+                ensure!(!asked && !begun, "a compaction has no prompt");
+                continue;
+            }
             ensure!(
                 asked == model.is_hooked() && begun != asked,
                 "a client has its say before a prompt, if it wants one"

@@ -10,7 +10,7 @@ use sessiond_protocol::{
 use super::{
     Broken,
     act::{Act, Death, Place},
-    books::{Books, View},
+    books::View,
     ensure,
     hooks::Waits,
     model::{Asked, Controller, Fate, Model, Promise, UNATTENDED},
@@ -329,7 +329,7 @@ impl Rig {
         self.core = Core::new(session(), "/w".into(), info(), stands);
         self.core.learn(digests());
         self.deaths.push(self.log.len());
-        self.books = Books::new(View::Log);
+        self.books = self.books.anew();
         for (records, frame) in self.log.iter().enumerate() {
             if self.deaths.contains(&records) {
                 self.books.died();

@@ -394,13 +394,11 @@ impl Rig {
                     }
                 }
                 Effect::Request(conn, frame) => self.asked.push((conn, frame)),
-                Effect::StartAgent { turn, .. } => self.start_agent(turn)?,
+                Effect::StartAgent { turn, .. } | Effect::StartCompaction { turn } => {
+                    self.start_agent(turn)?;
+                }
                 Effect::Started(_, item) | Effect::StartedWith(_, item, _) => self.calls.push(item),
                 Effect::Stop => self.stopped = self.core.is_over(),
-                // The model submits no compaction.
-                Effect::StartCompaction { .. } => {
-                    return Err("a compaction that nobody wanted".into());
-                }
                 Effect::RequestClosed(..)
                 | Effect::Refused(..)
                 | Effect::Denied(..)

@@ -24,6 +24,8 @@ pub(super) const MODES: [&str; 5] = ["ask", "auto", "read-only", "careful", "no 
 pub(super) enum Expected {
     /// A turn begins.
     Begin,
+    /// A compaction begins.
+    Compact,
     /// A turn waits.
     Wait(Place),
     /// The active turn gets it.
@@ -65,6 +67,7 @@ impl Rig {
                 | Act::Close
                 | Act::Rewind(_)
                 | Act::Append(_)
+                | Act::Compact
                 | Act::Choose(_)
                 | Act::StopCall(_)
         )
@@ -90,6 +93,9 @@ impl Rig {
         };
         let (mode, item) = (self.model.mode.clone(), item_of(&op));
         let asks: Vec<Asked> = self.model.asks.values().cloned().collect();
+        if expected == Expected::Compact {
+            self.books.compactions.expect();
+        }
         let input = self.input(cause, op);
         let taken = self.take(input)?;
         ensure!(
@@ -152,7 +158,7 @@ impl Rig {
                     input: input(text),
                     turn: named,
                 };
-                let takes = active.filter(|_| self.model.stopping.is_none());
+                let takes = active.filter(|_| self.model.stopping.is_none() && !self.compacts());
                 let expected = match takes {
                     _ if gone => gone_error,
                     _ if text == 0 => invalid,
@@ -197,6 +203,7 @@ impl Rig {
             }
             Act::Rewind(aim) => self.expect_rewind(aim),
             Act::Append(what) => self.expect_append(what),
+            Act::Compact => self.expect_compact(),
             Act::Choose(which) => self.expect_choice(which),
             Act::StopCall(which) => self.expect_stop(which),
             _ => (Op::SessionClose {}, Expected::Later),
@@ -215,7 +222,7 @@ impl Rig {
         match if_busy {
             IfBusy::Reject => Expected::Error(ErrorCode::TurnActive, Some(active)),
             IfBusy::Queue => queue,
-            IfBusy::Steer if self.model.stopping.is_some() => queue,
+            IfBusy::Steer if self.model.stopping.is_some() || self.compacts() => queue,
             IfBusy::Steer => self.expect_steer(active),
             IfBusy::Replace => Expected::Wait(Place::First),
         }
@@ -307,6 +314,13 @@ impl Rig {
             (Expected::Begin, _) => {
                 self.model.steers = 0;
                 turn.is_some() && turn == active && self.begun(taken, turn)
+            }
+            (Expected::Compact, _) => {
+                self.model.steers = 0;
+                turn.is_some()
+                    && turn == active
+                    && self.begun(taken, turn)
+                    && Self::compaction_begun(taken, turn)
             }
             (Expected::Wait(Place::First), _) => turn.is_some() && turn == waiting.first().copied(),
             (Expected::Wait(Place::Last), _) => turn.is_some() && turn == waiting.last().copied(),

@@ -47,6 +47,8 @@ pub(super) struct Taken {
     pub(super) refused: Vec<ConnId>,
     /// Agents that are started, and how many blocks their prompts have.
     pub(super) started: Vec<(TurnId, usize)>,
+    /// Compactions that are started.
+    pub(super) compacted: Vec<TurnId>,
     pub(super) steers: Vec<(Token, usize)>,
     /// What the agent was told of calls.
     pub(super) calls: Vec<(Token, Told)>,
@@ -80,6 +82,7 @@ impl Taken {
                 Effect::Reply(token, outcome) => taken.replies.push((*token, outcome.clone())),
                 Effect::Refused(conn, _) => taken.refused.push(*conn),
                 Effect::StartAgent { turn, prompt } => taken.started.push((*turn, prompt.len())),
+                Effect::StartCompaction { turn } => taken.compacted.push(*turn),
                 Effect::Steers(token, steers) => taken.steers.push((*token, steers.len())),
                 Effect::Started(token, _) => taken.calls.push((*token, Told::Run)),
                 Effect::StartedWith(token, ..) => taken.calls.push((*token, Told::RunWith)),
@@ -88,7 +91,7 @@ impl Taken {
                 Effect::Stop => taken.stop = true,
                 Effect::StopCall(item) => taken.stops.push((*item, taken.replies.len())),
                 Effect::Settings => taken.settings += 1,
-                Effect::Deliver(_) | Effect::StartCompaction { .. } | Effect::Steered => {}
+                Effect::Deliver(_) | Effect::Steered => {}
             }
         }
         taken

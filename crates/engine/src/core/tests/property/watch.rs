@@ -105,6 +105,7 @@ impl Rig {
                 }],
             },
             Meddling::Rewind => Op::SessionRewind { to: Cursor(1) },
+            Meddling::Compact => Op::SessionCompact {},
         };
         let id = self.submission()?;
         let cause = Cause { conn, id };
