@@ -182,6 +182,7 @@ impl Core {
             roots: self.standing.roots.clone(),
             cursor: self.standing.cursor,
             turn: self.active_turn(),
+            used: self.standing.used,
             attestation: self.attestation().cloned().map(Box::new),
         }
     }

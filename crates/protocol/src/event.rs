@@ -446,6 +446,31 @@ pub struct Usage {
     pub cost: Option<Cost>,
 }
 
+impl Usage {
+    /// What was used in both, one after the other. The later one knows the context.
+    #[must_use]
+    pub fn in_all(before: Option<Usage>, then: Option<Usage>) -> Option<Usage> {
+        match (before, then) {
+            (Some(before), Some(then)) => Some(Usage {
+                input: before.input.saturating_add(then.input),
+                output: before.output.saturating_add(then.output),
+                thought: sum(before.thought, then.thought),
+                cached_read: sum(before.cached_read, then.cached_read),
+                cached_write: sum(before.cached_write, then.cached_write),
+                ..then
+            }),
+            (before, then) => then.or(before),
+        }
+    }
+}
+
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// How bad a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

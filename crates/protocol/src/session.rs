@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentOption, Attestation, Cursor, Item, ItemId, OptionSetting, SessionId, TurnId};
+use crate::{
+    AgentOption, Attestation, Cursor, Item, ItemId, OptionSetting, SessionId, TurnId, Usage,
+};
 
 /// The session header: the first record of every log (LOG-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -223,6 +225,9 @@ pub struct SessionView {
     /// The turn that is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
+    /// What was used in all its turns that have ended, as far as their agents told (RESUME-4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Usage>,
     /// resume: what the run attests with its first record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attestation: Option<Box<Attestation>>,

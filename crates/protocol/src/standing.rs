@@ -14,12 +14,13 @@ use crate::{
     AgentOption, Attestation, Content, Cursor, Event, EventFrame, Finish, ForkPoint, Grant,
     GrantEffect, InForce, Instructions, Item, ItemId, ItemKind, Keyed, KeyedTurn, Marker,
     ModePolicy, OptionSetting, Place, RequestBody, RequestId, SessionChanged, SessionId,
-    SessionOpened, Start, Stretch, SubmissionId, Surroundings, Titler, TurnId, Workspace, limits,
+    SessionOpened, Start, Stretch, SubmissionId, Surroundings, Titler, TurnId, Usage, Workspace,
+    limits,
 };
 
 /// How [`Standing`] is written down; one more with every change of what it holds or means. A
 /// checkpoint of another is passed over, and the events before it are read instead.
-const FOLD: u32 = 6;
+const FOLD: u32 = 7;
 
 /// An item that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,6 +122,9 @@ pub struct Standing {
     pub surroundings: Option<Surroundings>,
     /// What it last ran with.
     pub last_run: Option<LastRun>,
+    /// What was used in all its turns, as far as their ends say; a fork begins at nothing (RESUME-9).
+    #[serde(default)]
+    pub used: Option<Usage>,
     /// The active turn.
     pub active: Option<TurnId>,
     /// The same where it waited and its prompt is no item yet: the process died before that record.
@@ -187,7 +191,8 @@ impl Standing {
                 let at = self.waiting.iter().position(waits);
                 self.begun = at.map(|at| self.waiting.remove(at));
             }
-            Event::TurnEnded(_) => {
+            Event::TurnEnded(ended) => {
+                self.used = Usage::in_all(self.used, ended.usage);
                 self.waiting
                     .retain(|waiting| Some(waiting.id) != frame.turn);
                 if self.active == frame.turn {
@@ -377,6 +382,7 @@ impl Standing {
         self.grants.clear();
         self.keys.clear();
         self.native.clear();
+        self.used = None;
         self.policy += 1;
         self.surroundings = None;
         self.last_run = None;

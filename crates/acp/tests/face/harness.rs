@@ -415,6 +415,7 @@ pub(crate) fn view() -> SessionView {
     };
     SessionView {
         attestation: None,
+        used: None,
         session: session(),
         cwd: "/w".into(),
         title: None,

@@ -272,7 +272,7 @@ impl Stepping<'_> {
         let (outcome, stop, usage, error) = match result {
             _ if cancelled => (TurnOutcome::Cancelled, None, None, None),
             Ok(report) => {
-                let usage = in_all(used, report.usage);
+                let usage = Usage::in_all(used, report.usage);
                 if self.go_on(usage) || self.may_stop(TurnReport { usage, ..report }) {
                     return;
                 }
@@ -397,27 +397,5 @@ impl Stepping<'_> {
         if let Some(next) = self.core.standing.waiting.first().cloned() {
             self.begin((next.id, next.cause), next.input, None);
         }
-    }
-}
-
-/// What was used in both parts of a turn. The newer one knows the context.
-fn in_all(before: Option<Usage>, then: Option<Usage>) -> Option<Usage> {
-    match (before, then) {
-        (Some(before), Some(then)) => Some(Usage {
-            input: before.input + then.input,
-            output: before.output + then.output,
-            thought: sum(before.thought, then.thought),
-            cached_read: sum(before.cached_read, then.cached_read),
-            cached_write: sum(before.cached_write, then.cached_write),
-            ..then
-        }),
-        (before, then) => then.or(before),
-    }
-}
-
-fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one + other),
-        (one, other) => one.or(other),
     }
 }
