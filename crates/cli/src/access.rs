@@ -121,6 +121,8 @@ fn doorway(setup: &Setup, engine: &Engine) -> Option<Doorway> {
 /// `sessiond host` with the choices of this process: the same program, store and configuration.
 fn command(setup: &Setup) -> Result<Command, Failure> {
     let program = std::env::current_exe().map_err(Failure::os("find this program"))?;
+    // A program of another protocol's name lies beside it.
+    let program = program.with_file_name("sessiond");
     let mut command = Command::new(program);
     command.arg("host").arg("--store").arg(setup.store());
     if let Some(config) = setup.config_file() {

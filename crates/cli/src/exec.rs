@@ -24,7 +24,7 @@ use crate::signals::Signals;
 use crate::waist::{Waist, unexpected};
 
 /// How long a reader of our output may take for what is left of it at the end.
-const OUTPUT_DEADLINE: Duration = Duration::from_secs(5);
+pub(crate) const OUTPUT_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Runs the turn.
 pub(crate) fn run(setup: &Setup, exec: &Exec) -> Result<(), Failure> {
@@ -68,6 +68,11 @@ fn prompt(exec: &Exec, io: &ProtocolIo) -> Result<String, Failure> {
     if exec.prompt != "-" {
         return Ok(exec.prompt.clone());
     }
+    stdin_text(io)
+}
+
+/// All of stdin, at most as much as a frame may hold.
+pub(crate) fn stdin_text(io: &ProtocolIo) -> Result<String, Failure> {
     let limit = DEFAULT_LINE_LIMIT as u64;
     let mut text = String::new();
     let input = (&io.input).take(limit + 1).read_to_string(&mut text);

@@ -23,6 +23,7 @@ mod agents;
 mod args;
 mod attach_command;
 mod channel;
+mod codex;
 mod command;
 mod config;
 mod configured_agent;
@@ -47,4 +48,5 @@ mod workspace;
 
 use sessiond_wire::waist;
 
+pub use codex::run_codex;
 pub use command::run;

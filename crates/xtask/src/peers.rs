@@ -55,7 +55,10 @@ const AGENTS: Peer = Peer {
     install: |installation| npm(installation, &AGENT_FILES),
 };
 
-const PEERS: [Peer; 4] = [
+/// What npm installs Codex's TypeScript SDK from.
+const CODEX_FILES: [&str; 2] = ["codex/package.json", "codex/package-lock.json"];
+
+const PEERS: [Peer; 5] = [
     Peer {
         name: "python",
         inputs: &["requirements.txt"],
@@ -67,6 +70,13 @@ const PEERS: [Peer; 4] = [
         inputs: &NODE_FILES,
         tool: Some(Tool::Node),
         install: |installation| npm(installation, &NODE_FILES),
+    },
+    Peer {
+        name: "codex",
+        inputs: &CODEX_FILES,
+        tool: Some(Tool::Node),
+        // The SDK's own binary is an optional package, and hundreds of megabytes that nobody runs.
+        install: |installation| npm_with(installation, &CODEX_FILES, &["--omit=optional"]),
     },
     Peer {
         name: "rust",
@@ -217,7 +227,15 @@ fn python(Installation { drives, into }: &Installation<'_>) -> Result<()> {
     )
 }
 
-fn npm(Installation { drives, into }: &Installation<'_>, files: &[&str]) -> Result<()> {
+fn npm(installation: &Installation<'_>, files: &[&str]) -> Result<()> {
+    npm_with(installation, files, &[])
+}
+
+fn npm_with(
+    Installation { drives, into }: &Installation<'_>,
+    files: &[&str],
+    options: &[&str],
+) -> Result<()> {
     for name in files {
         let flat = Path::new(name).file_name().unwrap_or_default();
         std::fs::copy(drives.join(name), into.join(flat))
@@ -230,6 +248,7 @@ fn npm(Installation { drives, into }: &Installation<'_>, files: &[&str]) -> Resu
     process::run(
         Command::new(Tool::Npm.program())
             .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .args(options)
             .current_dir(into),
     )
 }

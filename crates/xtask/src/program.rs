@@ -18,7 +18,7 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// Why a program is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A client on an SDK of others that checks `sessiond acp`.
+    /// A client on an SDK of others that checks one of our faces.
     Drive,
     /// What we show to users, kept true by running it.
     Example,
@@ -49,7 +49,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 11] = [
+const PROGRAMS: [Program; 12] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -61,6 +61,7 @@ const PROGRAMS: [Program; 11] = [
     ),
     Program::new(Kind::Drive, "acp_rs_v1", Runner::RustSdk, "v1"),
     Program::new(Kind::Drive, "acp_rs_v2", Runner::RustSdk, "v2"),
+    Program::new(Kind::Drive, "codex_ts", Runner::Node, "drives/codex_ts.mjs"),
     Program::new(
         Kind::Example,
         "attach_after_kill",

@@ -17,6 +17,7 @@ mod acp_compaction;
 mod acp_v2;
 mod audit;
 mod bad_input;
+mod codex_exec;
 mod configuration;
 mod damage;
 mod demo;

@@ -124,6 +124,16 @@ impl Home {
         self.command_under(&[], args)
     }
 
+    /// `sessiond-codex` in the same environment.
+    pub(crate) fn codex(&self, args: &[&str]) -> Command {
+        let like = self.command(&[]);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sessiond-codex"));
+        command.args(args).current_dir(self.work()).env_clear();
+        let variables = like.get_envs();
+        command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+        command
+    }
+
     /// The same started by another program.
     fn command_under(&self, wrapper: &[&str], args: &[&str]) -> Command {
         let user = PLAIN_USER.to_string();
