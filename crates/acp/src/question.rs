@@ -12,7 +12,7 @@ use sessiond_protocol::{
     Exit, ItemId, NameValue, Outcome, Permission, PermissionKind, RequestBody, RequestFrame,
     SessionId, TerminalOp, ToolCall, ToolKind,
 };
-use sessiond_wire::rpc::CallError;
+use sessiond_wire::rpc::{CallError, METHOD_NOT_FOUND};
 
 use crate::update::Shown;
 
@@ -227,6 +227,13 @@ pub(crate) fn heard(body: &RequestBody, reply: Result<Box<RawValue>, CallError>)
         Ok(result) => outcome(body, &result).unwrap_or_else(|_| Outcome::Failed {
             message: "the client's answer is malformed".to_owned(),
         }),
+        // A client that does not know an extension does not answer it: whoever asks hears just that.
+        Err(CallError::Rpc(error))
+            if matches!(body, RequestBody::Extension { .. })
+                && error.code() == METHOD_NOT_FOUND =>
+        {
+            Outcome::Unanswered
+        }
         Err(CallError::Rpc(error)) => Outcome::Failed {
             message: error.message().to_owned(),
         },

@@ -66,8 +66,13 @@ fn decision(asked: &Permission, outcome: Outcome, turn: Turn) -> Value {
     };
     match option {
         Some(option) => json!({ "outcome": { "outcome": "selected", "optionId": option } }),
-        None => json!({ "outcome": { "outcome": "cancelled" } }),
+        None => cancelled(),
     }
+}
+
+/// What is answered to a question about a call of a turn that is cancelled.
+pub(super) fn cancelled() -> Value {
+    json!({ "outcome": { "outcome": "cancelled" } })
 }
 
 /// Rejects a question about a call that may not run.

@@ -35,12 +35,21 @@ pub(super) struct Turn<'a> {
     calls: Calls,
     terminals: Terminals,
     /// Requests of the agent that are not answered yet.
-    unanswered: InFlight<()>,
+    unanswered: InFlight<Wants>,
     answers: Pending<'a, Answered>,
     /// The message that streams, by the agent's id of it.
     message: Option<String>,
     /// How the agent ended, if it did.
     ended: Option<String>,
+}
+
+/// What an agent that asks waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// Whether a call may run: of a cancelled turn it hears just that, also where it did not wait.
+    Permission,
+    /// Anything else.
+    Other,
 }
 
 /// A question that was settled.
@@ -206,7 +215,11 @@ impl<'a> Turn<'a> {
         params: Option<&RawValue>,
     ) -> Result<(), TurnOver> {
         let native = self.native;
-        if let Err(refused) = self.unanswered.begin(id.clone(), ()) {
+        let wants = match method {
+            "session/request_permission" => Wants::Permission,
+            _ => Wants::Other,
+        };
+        if let Err(refused) = self.unanswered.begin(id.clone(), wants) {
             native.peer.refuse(Some(&id), &refused);
             return Ok(());
         }
@@ -290,9 +303,13 @@ impl<'a> Turn<'a> {
     ) -> Result<TurnReport, AgentError> {
         let gone = self.native.over.is_over();
         self.answers = Pending::new();
-        for (id, ()) in self.unanswered.drain() {
-            let cancelled = error(REQUEST_CANCELLED, "The turn is over");
-            self.native.peer.refuse(Some(&id), &cancelled);
+        for (id, wants) in self.unanswered.drain() {
+            if wants == Wants::Permission && self.context.is_cancelled() {
+                self.native.peer.respond(&id, Ok(&answer::cancelled()));
+                continue;
+            }
+            let over = error(REQUEST_CANCELLED, "The turn is over");
+            self.native.peer.refuse(Some(&id), &over);
         }
         let end = if self.context.is_cancelled() {
             (ToolStatus::Cancelled, "Stopped: the turn was cancelled.")

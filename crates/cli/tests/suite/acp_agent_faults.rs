@@ -1,9 +1,10 @@
 //! What goes wrong with an ACP agent behind a session: it dies, we die, it writes what is no message.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::{
-    END, Home, PATIENCE, Part, Server, alive, behind, eventually, in_shell, peer, serve, update,
+    END, Home, PATIENCE, Part, Server, alive, behind, eventually, in_shell, notices, peer, serve,
+    update,
 };
 
 fn pid(home: &Home, name: &str) -> u32 {
@@ -17,15 +18,6 @@ fn runs(server: &mut Server) {
     server.until("a call that runs", |frame| {
         frame["params"]["update"]["status"] == "in_progress"
     });
-}
-
-fn notices(frames: &[Value]) -> Vec<String> {
-    let notice = |frame: &Value| {
-        let update = &frame["params"]["update"];
-        let is_notice = update["sessionUpdate"] == "notice";
-        is_notice.then(|| update["title"].as_str().unwrap_or_default().to_owned())
-    };
-    frames.iter().filter_map(notice).collect()
 }
 
 /// SQEQ-7, RESUME-6, LOG-17: after SIGKILL of sessiond in the middle of a turn of an agent behind it,

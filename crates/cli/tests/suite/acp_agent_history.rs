@@ -37,7 +37,7 @@ fn go_on(home: &Home, config: &str, session: &str, prompt: &str) -> String {
     shown
 }
 
-/// RESUME-2: an agent that loads its own record goes on with it, and is told nothing twice.
+/// ADAPT-10: an agent that loads its own record goes on with it, and is told nothing twice.
 #[test]
 fn an_agent_whose_own_record_is_whole_goes_on_with_it() {
     let home = Home::new();

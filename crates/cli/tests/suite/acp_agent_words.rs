@@ -2,13 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{END, Home, Replay, in_shell, serve, update};
-
-fn request(id: &str, method: &str, params: &str) -> String {
-    format!(
-        r#"echo '{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{params}}}'; read -r answer; printf '%s\n' "$answer" >> answers"#
-    )
-}
+use crate::harness::{END, Home, Replay, answered, in_shell, request, serve, update};
 
 fn updates(frames: &[Value], kind: &str) -> Vec<Value> {
     let updates = frames.iter().map(|frame| frame["params"]["update"].clone());
@@ -147,16 +141,7 @@ fn what_an_agent_asks_is_asked_of_the_client_and_what_nobody_can_answer_is_refus
     server.say(&json!({ "jsonrpc": "2.0", "id": beyond["id"], "result": { "own": 1 } }));
     assert_eq!(server.response(prompt)["result"]["stopReason"], "end_turn");
     server.quit();
-    let answers = home.read("answers");
-    let answer = |id: &str| -> Value {
-        let lines = answers
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
-        lines
-            .into_iter()
-            .find(|answer| answer["id"] == id)
-            .unwrap_or_else(|| panic!("{id}: {answers}"))
-    };
+    let answer = |id: &str| answered(&home, id);
     assert_eq!(answer("p")["result"]["outcome"]["optionId"], "sure");
     assert_eq!(answer("f")["error"]["code"], -32602);
     assert_eq!(answer("o")["error"]["code"], -32602);
@@ -183,4 +168,59 @@ fn an_agent_that_refuses_a_prompt_fails_the_turn_and_nothing_else() {
     assert_eq!(server.turn(&session, "good"), "end_turn");
     server.quit();
     assert!(home.log(&session).contains(r#""retry":5"#));
+}
+
+/// How an agent ends its turn is how the turn ends; a word of its own that it was cancelled, where it
+/// was not, is told; an answer that is none fails the turn and nothing else.
+#[test]
+fn how_an_agent_ends_its_turn_reaches_the_client() {
+    let ends =
+        |answer: &str| format!(r#"echo '{{"jsonrpc":"2.0","id":'$prompt',"result":{answer}}}'"#);
+    let counted = json!({
+        "totalTokens": 42, "inputTokens": 10, "outputTokens": 20, "thoughtTokens": 3,
+        "cachedReadTokens": 4, "cachedWriteTokens": 5,
+    });
+    let usage = format!(r#"{{"stopReason":"end_turn","usage":{counted}}}"#);
+    let cases = [
+        (r#"{"stopReason":"end_turn"}"#, "end_turn", Value::Null),
+        (&usage, "end_turn", counted),
+        (
+            r#"{"stopReason":"end_turn","usage":{"inputTokens":1}}"#,
+            "end_turn",
+            Value::Null,
+        ),
+        (r#"{"stopReason":"max_tokens"}"#, "max_tokens", Value::Null),
+        (
+            r#"{"stopReason":"max_turn_requests"}"#,
+            "max_turn_requests",
+            Value::Null,
+        ),
+        (r#"{"stopReason":"refusal"}"#, "refusal", Value::Null),
+        (r#"{"stopReason":"_of_its_own"}"#, "end_turn", Value::Null),
+        (r#"{"stopReason":"cancelled"}"#, "end_turn", Value::Null),
+    ];
+    for (answer, expected, usage) in cases {
+        let home = Home::new();
+        let mut server = serve(&home, &in_shell(&home, "{}", &[&ends(answer)]));
+        let session = server.new_session(&home);
+        let prompt = server.prompt(&session, "go");
+        let result = server.response(prompt)["result"].clone();
+        assert_eq!(result["stopReason"], expected, "{answer}");
+        assert_eq!(result["usage"], usage, "{answer}");
+        let told = updates(&server.frames, "notice").len();
+        assert_eq!(told, usize::from(answer.contains("cancelled")), "{answer}");
+        server.quit();
+    }
+    let home = Home::new();
+    let malformed = format!(
+        r#"case "$line" in *bad*) {};; *) {END};; esac"#,
+        ends(r#"{"stop":"end_turn"}"#)
+    );
+    let mut server = serve(&home, &in_shell(&home, "{}", &[&malformed]));
+    let session = server.new_session(&home);
+    let prompt = server.prompt(&session, "bad");
+    let message = server.response(prompt)["error"]["message"].to_string();
+    assert!(message.contains("malformed"), "{message}");
+    assert_eq!(server.turn(&session, "good"), "end_turn");
+    server.quit();
 }

@@ -100,7 +100,7 @@ fn resume(server: &mut Server, home: &Home, session: &str) -> Vec<Value> {
     updates
 }
 
-/// RESUME-7, RESUME-4: another process knows the same conversation by the same ids.
+/// RESUME-10, RESUME-4: another process knows the same conversation by the same ids.
 #[test]
 fn a_new_process_replays_what_was_told_live() {
     let home = Home::new();

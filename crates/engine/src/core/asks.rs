@@ -370,7 +370,7 @@ fn fits(body: &RequestBody, outcome: &Outcome) -> bool {
             Outcome::Accepted { .. } | Outcome::Declined,
         )
         | (RequestBody::Mcp { .. }, Outcome::Result { .. } | Outcome::Declined)
-        | (RequestBody::Extension { .. }, Outcome::Result { .. })
+        | (RequestBody::Extension { .. }, Outcome::Result { .. } | Outcome::Unanswered)
         | (RequestBody::FsRead { .. }, Outcome::Text { .. })
         | (RequestBody::FsWrite { .. }, Outcome::Done)
         | (RequestBody::Terminal(TerminalOp::Create { .. }), Outcome::Terminal { .. })

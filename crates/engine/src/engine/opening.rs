@@ -106,7 +106,8 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
         match opened {
             Ok((lease, recovered, arrival, factory)) => {
                 let lease = Arc::new(lease);
-                let ready = prepare_stored(&factory, session, (&lease, &recovered), &attach).await;
+                let place = (session, &*arrival.surroundings.cwd);
+                let ready = prepare_stored(&factory, place, (&lease, &recovered), &attach).await;
                 let place = (arrival.surroundings.clone(), factory, ready);
                 let parts = parts(&inner, session, place, (lease, inbox));
                 let generation = recovered.generation;
@@ -196,12 +197,11 @@ async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
 /// its history is there, and the next turn says what is wrong.
 async fn prepare_stored(
     factory: &Arc<dyn AgentFactory>,
-    session: SessionId,
+    (session, cwd): (SessionId, &str),
     (lease, recovered): (&Arc<Lease>, &Recovered),
     attach: &Attach,
 ) -> Ready {
     let (standing, updates) = (&recovered.standing, Mailbox::new());
-    let header = standing.header.as_ref();
     let mut setup = attach.setup.clone().unwrap_or_else(|| Setup {
         roots: standing.roots.clone(),
         ..Setup::default()
@@ -214,10 +214,7 @@ async fn prepare_stored(
         let (lease, in_force) = (lease.clone(), standing.in_force());
         let opening = Opening {
             session,
-            cwd: header
-                .map(|header| header.cwd.clone())
-                .unwrap_or_default()
-                .into(),
+            cwd: cwd.into(),
             setup: setup.clone(),
             settings: Settings {
                 mode: standing.mode.clone(),

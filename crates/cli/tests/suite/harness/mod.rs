@@ -11,7 +11,10 @@ mod replay;
 mod server;
 mod watch;
 
-pub(crate) use behind::{END, behind, in_shell, inner, peer, serve, update};
+pub(crate) use behind::{
+    END, answered, behind, heard, in_shell, in_shell_with, inner, notices, peer, request, serve,
+    serve_as, update,
+};
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
 pub(crate) use host::{face, holder, kill, start};
