@@ -110,14 +110,18 @@ fn answer(ended: &TurnEnded, session: SessionId) -> Result<StopReason, ErrorObje
 
 /// What was used in the turn. The sum counts each kind, as the agent counts them.
 fn usage(used: &Usage) -> AcpUsage {
-    let others = [used.thought, used.cached_read, used.cached_write];
-    let total = others
-        .into_iter()
-        .flatten()
-        .chain([used.input, used.output])
-        .fold(0, u64::saturating_add);
-    AcpUsage::new(total, used.input, used.output)
+    AcpUsage::new(total(used), used.input, used.output)
         .thought_tokens(used.thought)
         .cached_read_tokens(used.cached_read)
         .cached_write_tokens(used.cached_write)
+}
+
+/// All tokens of a turn, of every kind.
+pub(crate) fn total(used: &Usage) -> u64 {
+    let others = [used.thought, used.cached_read, used.cached_write];
+    others
+        .into_iter()
+        .flatten()
+        .chain([used.input, used.output])
+        .fold(0, u64::saturating_add)
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use sessiond_protocol::{SessionId, Stop, TurnEnded, TurnOutcome, Usage};
 use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, error};
 
+use crate::prompt::total;
 use crate::refusal::from_waist;
 
 /// The state of a session.
@@ -46,7 +47,7 @@ struct Spent {
 impl From<Usage> for Spent {
     fn from(usage: Usage) -> Self {
         Self {
-            total_tokens: usage.input.saturating_add(usage.output),
+            total_tokens: total(&usage),
             input_tokens: usage.input,
             output_tokens: usage.output,
             thought_tokens: usage.thought,

@@ -238,6 +238,7 @@ async fn damage_is_a_notice_where_the_client_shows_such_and_a_mark_elsewhere() {
     }
 }
 
+/// RESUME-10
 #[tokio::test]
 async fn two_loads_on_one_connection_are_equal() {
     let mut stage = Stage::initialized(json!({})).await;

@@ -389,7 +389,7 @@ async fn submissions_that_cannot_be_are_refused_by_name() {
     );
 }
 
-/// WIRE-4
+/// WIRE-4, RESUME-11: pages follow each other in order, with no gap and no duplicate.
 #[tokio::test]
 async fn a_page_of_large_events_ends_before_it_is_a_mebibyte_and_the_next_goes_on() {
     let engine = engine(Store::in_memory());

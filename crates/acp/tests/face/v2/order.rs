@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, Event, Item, Op, Replay, Stream, TurnOutcome, TurnStage, WireError,
+    Accepted, Cursor, ErrorCode, Event, Item, Op, Replay, Stop, Stream, TurnOutcome, TurnStage,
+    Usage, WireError,
 };
 
 use super::{initialized, running, said, started, text_of, with_session, with_turn};
@@ -101,11 +102,23 @@ async fn input_that_comes_from_elsewhere_is_shown_too() {
 #[tokio::test]
 async fn how_a_turn_ended_is_said_in_one_word() {
     let failed = Some(WireError::new(ErrorCode::Storage, "the disk failed"));
+    let done = TurnOutcome::Completed;
     let table = [
-        (TurnOutcome::Completed, None, "end_turn", Value::Null),
-        (TurnOutcome::Cancelled, None, "cancelled", Value::Null),
+        (done, None, None, "end_turn", Value::Null),
+        (done, Some(Stop::EndTurn), None, "end_turn", Value::Null),
+        (done, Some(Stop::MaxTokens), None, "max_tokens", Value::Null),
+        (
+            done,
+            Some(Stop::MaxRequests),
+            None,
+            "max_turn_requests",
+            Value::Null,
+        ),
+        (done, Some(Stop::Refusal), None, "refusal", Value::Null),
+        (TurnOutcome::Cancelled, None, None, "cancelled", Value::Null),
         (
             TurnOutcome::Failed,
+            None,
             failed,
             "error",
             json!({"code": 4005, "message": "the disk failed"}),
@@ -113,13 +126,14 @@ async fn how_a_turn_ended_is_said_in_one_word() {
         (
             TurnOutcome::Failed,
             None,
+            None,
             "error",
             json!({"code": -32603, "message": "The turn failed"}),
         ),
     ];
-    for (outcome, error, reason, shown) in table {
+    for (outcome, stop, error, reason, shown) in table {
         let mut stage = with_turn(json!({})).await;
-        let ended = crate::harness::ended(outcome, None, error);
+        let ended = crate::harness::ended(outcome, stop, error);
         stage.happen(None, ended);
         let mut idle = stage.update().await;
         assert_eq!(idle["error"].take(), shown, "{outcome:?}");
@@ -128,6 +142,30 @@ async fn how_a_turn_ended_is_said_in_one_word() {
             (&json!("idle"), &json!(reason))
         );
     }
+}
+
+/// Tokens of every kind and their sum stand in the state that ends the turn.
+#[tokio::test]
+async fn the_tokens_of_a_turn_are_told_with_its_end() {
+    let mut stage = with_turn(json!({})).await;
+    let Event::TurnEnded(mut ended) = crate::harness::ended(TurnOutcome::Completed, None, None)
+    else {
+        panic!("an end")
+    };
+    ended.usage = Some(Usage {
+        input: 10,
+        output: 20,
+        thought: Some(3),
+        cached_read: Some(4),
+        cached_write: Some(5),
+        ..Usage::default()
+    });
+    stage.happen(None, Event::TurnEnded(ended));
+    let expected = json!({
+        "totalTokens": 42, "inputTokens": 10, "outputTokens": 20, "thoughtTokens": 3,
+        "cachedReadTokens": 4, "cachedWriteTokens": 5,
+    });
+    assert_eq!(stage.update().await["usage"], expected);
 }
 
 /// What becomes of a key: the first turn's message, once it is one (acp.md 2.4).

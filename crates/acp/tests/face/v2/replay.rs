@@ -272,7 +272,7 @@ async fn replayed(beats: &[Beat]) -> Vec<Value> {
     told
 }
 
-/// RESUME-7: what was shown is shown again, by the same ids.
+/// RESUME-10: what was shown is shown again, by the same ids.
 #[tokio::test]
 async fn a_replay_makes_the_picture_that_living_through_it_made() {
     for seed in 0..48 {
@@ -288,7 +288,7 @@ async fn a_replay_makes_the_picture_that_living_through_it_made() {
     }
 }
 
-/// RESUME-7
+/// RESUME-10
 #[tokio::test]
 async fn two_replays_are_equal_frame_by_frame() {
     for seed in 0..8 {
