@@ -271,10 +271,8 @@ fn a_choice_that_the_agent_refuses_is_said_and_taken_back() {
     }
     let frames = &server.frames[begin..];
     let last = |kind: &str| {
-        let updates = frames.iter().map(|frame| &frame["params"]["update"]);
-        updates
-            .filter(|update| update["sessionUpdate"] == kind)
-            .last()
+        let mut updates = frames.iter().map(|frame| &frame["params"]["update"]);
+        updates.rfind(|update| update["sessionUpdate"] == kind)
     };
     assert_eq!(
         last("current_mode_update").unwrap()["currentModeId"],

@@ -25,7 +25,7 @@ fn a_session_has_one_id_on_all_faces() {
     assert_eq!(server.turn(&session, "hello"), "end_turn");
     assert!(!format!("{:?}", server.frames).contains("\"n1\""));
     server.quit();
-    assert_eq!(listed(&home), [session.clone()]);
+    assert_eq!(listed(&home), [&*session]);
     let mut server = second_version(&home, &config);
     let list = server.call("session/list", json!({}));
     assert_eq!(list["sessions"][0]["sessionId"], json!(session));
