@@ -308,14 +308,15 @@ pub enum Outcome {
     },
     /// `hook`: no opinion.
     Passed,
-    /// `hook`: it shall not be.
+    /// `hook`: it shall not be. `permission`: the call may not run.
     Denied {
         /// Why, for the user and the agent.
         reason: String,
     },
-    /// `hook`: it shall be with another input.
+    /// `hook`: it shall be with another input. `permission`: the call may run with another input; an
+    /// agent that cannot change what it is about to do takes it for a no.
     Changed {
-        /// The input, of the form that the point has.
+        /// The input, of the form that the point, or the tool, has.
         input: Value,
     },
     /// The client could not do it.

@@ -73,11 +73,12 @@ impl<'a> Call<'a> {
         self.call.locations = like.locations;
     }
 
-    /// Asks whether the call may run on `pattern`, and returns if it may.
+    /// Asks whether the call may run on `pattern`, and returns if it may. Whoever allows it may change
+    /// its input: what the call does is read from there afterwards.
     ///
     /// # Errors
-    /// [`ToolError::Rejected`] or [`ToolError::Cancelled`] where it may not.
-    pub(crate) async fn permit(&self, pattern: &str) -> Result<(), ToolError> {
+    /// [`ToolError::Rejected`], [`ToolError::Refused`] or [`ToolError::Cancelled`] where it may not.
+    pub(crate) async fn permit(&mut self, pattern: &str) -> Result<(), ToolError> {
         let question = Permission {
             title: self.call.title.clone(),
             tool: self.call.name.clone(),
@@ -91,6 +92,13 @@ impl<'a> Call<'a> {
                     .into_iter()
                     .find(|kind| kind.id() == option);
                 chosen.is_some_and(PermissionKind::allows)
+            }
+            Outcome::Changed { input } => {
+                self.call.input = input;
+                true
+            }
+            Outcome::Denied { reason } if !self.is_stopped() => {
+                return Err(ToolError::Refused { reason });
             }
             _ => false,
         };

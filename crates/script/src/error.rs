@@ -18,6 +18,9 @@ pub(crate) enum ToolError {
     /// The user, the mode or a grant said no.
     #[error("Not run: permission was rejected.")]
     Rejected,
+    /// The user said no, and why.
+    #[error("Not run: {reason}")]
+    Refused { reason: String },
     /// The client could not do its part; the words are the client's.
     #[error("{message}")]
     Client { message: String },
@@ -52,7 +55,7 @@ pub(crate) enum ToolError {
     /// The command started, and nobody knows what became of it (RESUME-6).
     #[error("What became of the command is unknown: {reason}.")]
     Lost { reason: String },
-    /// A hook's input is none of the tool.
+    /// The input that a hook or the user gave is none of the tool.
     #[error("Not run: the changed input has no text \"{member}\".")]
     BadInput { member: &'static str },
     /// No such MCP server.
@@ -69,7 +72,7 @@ impl ToolError {
         match self {
             ToolError::Over(_) => "turn_over",
             ToolError::Cancelled => "cancelled",
-            ToolError::Rejected => "permission_rejected",
+            ToolError::Rejected | ToolError::Refused { .. } => "permission_rejected",
             ToolError::Client { .. } => "client_failed",
             ToolError::Dismissed => "client_dismissed",
             ToolError::Misfit => "client_answer_misfit",

@@ -49,10 +49,8 @@ pub(crate) async fn write(stage: &mut Stage<'_>, path: &str, text: &str) -> Resu
         return Ok(());
     };
     let written = async {
-        let path = &stage.resolve(&call.text("path")?);
-        let text = &call.text("content")?;
-        call.show_as(tool_call("write", path, Value::Null));
-        call.permit(path).await?;
+        let path = permitted(stage, &mut call, "write").await?;
+        let (path, text) = (&path, &call.text("content")?);
         call.running(Vec::new()).await?;
         put(&call, path, text).await?;
         let said = format!("Wrote {} bytes to {path}.", text.len());
@@ -78,10 +76,8 @@ pub(crate) async fn edit(
         return Ok(());
     };
     let edited = async {
-        let path = stage.resolve(&call.text("path")?);
+        let path = permitted(stage, &mut call, "edit").await?;
         let (old, new) = (&call.text("old")?, &call.text("new")?);
-        call.show_as(tool_call("edit", &path, Value::Null));
-        call.permit(&path).await?;
         call.running(Vec::new()).await?;
         let before = text_of(&call, &path, EDITED_BYTES).await?;
         if !before.contains(old) {
@@ -99,6 +95,20 @@ pub(crate) async fn edit(
     };
     let edited = edited.await;
     call.end(edited).await
+}
+
+/// Asks whether a call may touch its path, and gives the one that it may touch.
+async fn permitted(
+    stage: &Stage<'_>,
+    call: &mut Call<'_>,
+    name: &str,
+) -> Result<String, ToolError> {
+    let asked = stage.resolve(&call.text("path")?);
+    call.show_as(tool_call(name, &asked, Value::Null));
+    call.permit(&asked).await?;
+    let path = stage.resolve(&call.text("path")?);
+    call.show_as(tool_call(name, &path, Value::Null));
+    Ok(path)
 }
 
 fn tool_call(name: &str, path: &str, input: Value) -> ToolCall {

@@ -21,16 +21,16 @@ pub(crate) async fn call(
         input: json!({ "server": server, "tool": tool, "arguments": arguments }),
         ..ToolCall::default()
     };
-    let Some(call) = Call::start(stage, call).await? else {
+    let Some(mut call) = Call::start(stage, call).await? else {
         return Ok(());
     };
-    let called = called(stage, &call).await;
+    let called = called(stage, &mut call).await;
     call.end(called).await
 }
 
 /// A server that the client gave runs here, and asks like any other tool; one that lives in the
 /// client is asked through it.
-async fn called(stage: &mut Stage<'_>, call: &Call<'_>) -> Result<Ended, ToolError> {
+async fn called(stage: &mut Stage<'_>, call: &mut Call<'_>) -> Result<Ended, ToolError> {
     let (server, tool) = (call.text("server")?, call.text("tool")?);
     if stage.servers.has(&server) {
         call.permit(&format!("{server} {tool}")).await?;

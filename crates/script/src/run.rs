@@ -41,9 +41,11 @@ pub(crate) async fn run(stage: &mut Stage<'_>, command: &str) -> Result<(), Turn
         return Ok(());
     };
     let ran = async {
+        let asked = call.text("command")?;
+        call.show_as(tool_call(&asked, &cwd));
+        call.permit(&asked).await?;
         let command = &call.text("command")?;
         call.show_as(tool_call(command, &cwd));
-        call.permit(command).await?;
         let create = TerminalOp::Create {
             command: "sh".to_owned(),
             args: vec!["-c".to_owned(), command.to_owned()],

@@ -362,6 +362,7 @@ fn fits(body: &RequestBody, outcome: &Outcome) -> bool {
             .options
             .iter()
             .any(|offered| offered.id == *option),
+        (RequestBody::Permission(_), Outcome::Denied { .. } | Outcome::Changed { .. }) => true,
         (RequestBody::Permission(_), _) => false,
         (_, Outcome::Failed { .. }) => true,
         (RequestBody::Hook(hook), outcome) => hooks::fits(hook, outcome),

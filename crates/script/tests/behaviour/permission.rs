@@ -48,6 +48,68 @@ async fn the_question_names_tool_and_pattern_and_has_the_four_options_by_kind() 
     }
 }
 
+/// A client that says no may say why; the agent is told.
+#[tokio::test]
+async fn a_no_with_a_reason_is_the_calls_result() {
+    for (prompt, ..) in ASKING {
+        let mut session = Session::new(&[RequestKind::Permission]).await;
+        session.put("out.txt", "x");
+        let no = Outcome::Denied {
+            reason: "not on a Friday".to_owned(),
+        };
+        let turn = session.turn(prompt, |seen| match seen {
+            Seen::Asked(_) => Act::Answer(no.clone()),
+            _ => Act::Watch,
+        });
+        let turn = turn.await;
+        assert_eq!(session.get("out.txt").as_deref(), Some("x"), "{prompt}");
+        assert_eq!(turn.shown(), "Not run: not on a Friday");
+        assert_eq!(turn.statuses(), [ToolStatus::Pending, ToolStatus::Failed]);
+    }
+}
+
+/// A client that allows a call may change what it does; the call says what it did.
+#[tokio::test]
+async fn a_call_runs_with_the_input_that_it_was_allowed_with() {
+    let mut session = Session::new(&[RequestKind::Permission]).await;
+    session.put("out.txt", "x");
+    session.put("other.txt", "x");
+    let table = [
+        (
+            "/write out.txt mine",
+            json!({"path": "other.txt", "content": "yours"}),
+            "yours",
+        ),
+        (
+            "/edit out.txt x => y",
+            json!({"path": "other.txt", "old": "yours", "new": "edited"}),
+            "edited",
+        ),
+        (
+            "/run echo mine > out.txt",
+            json!({"command": "echo run > other.txt"}),
+            "run\n",
+        ),
+    ];
+    for (prompt, input, expected) in table {
+        let yes = Outcome::Changed {
+            input: input.clone(),
+        };
+        let turn = session.turn(prompt, |seen| match seen {
+            Seen::Asked(RequestBody::Permission(_)) => Act::Answer(yes.clone()),
+            _ => Act::Watch,
+        });
+        let turn = turn.await;
+        assert_eq!(session.get("out.txt").as_deref(), Some("x"), "{prompt}");
+        assert_eq!(
+            session.get("other.txt").as_deref(),
+            Some(expected),
+            "{prompt}"
+        );
+        assert_eq!(turn.call().input, input);
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_allowed_does_not_run_and_the_script_goes_on() {
     let selected = |option: &str| Outcome::Selected {

@@ -66,6 +66,43 @@ fn an_answer_that_does_not_fit_is_refused_and_leaves_the_question_open() {
     assert_eq!(bench.refused(), [4]);
 }
 
+/// A no with its reason and a yes with another input settle this question alone: neither is a grant.
+#[test]
+fn an_answer_in_words_decides_once() {
+    for (outcome, reply) in [
+        (
+            Outcome::Denied {
+                reason: "no".into(),
+            },
+            "reply denied",
+        ),
+        (
+            Outcome::Changed {
+                input: serde_json::json!({"command": "true"}),
+            },
+            "reply changed",
+        ),
+    ] {
+        let mut bench = Bench::attached();
+        bench.submit("s1", start("go", IfBusy::Reject));
+        bench.ask(permission());
+        let answered = bench.answer(CLIENT, outcome);
+        assert_eq!(
+            answered.first().map(String::as_str),
+            Some("append synced: request.closed")
+        );
+        assert!(
+            answered.last().is_some_and(|last| last.starts_with(reply)),
+            "{answered:?}"
+        );
+        let again = bench.ask(permission());
+        assert!(
+            again.iter().any(|effect| effect.starts_with("request")),
+            "{again:?}"
+        );
+    }
+}
+
 #[test]
 fn what_was_allowed_or_refused_for_good_is_not_asked_again() {
     for (kind, second) in [
