@@ -1,1 +1,27 @@
-//! The stream-json face: what an agent SDK talks to in place of the Claude CLI.
+//! The face: a program on an agent SDK starts it in place of the CLI and speaks stream-json on its
+//! stdin and stdout. The table of what becomes of every message is `docs/claude.md`.
+
+mod arguments;
+mod asks;
+mod controls;
+mod engine;
+mod events;
+mod flags;
+mod hooks;
+mod incoming;
+mod mode;
+mod outcome;
+mod output;
+mod prompt;
+mod relay;
+mod rules;
+mod schema;
+mod serve;
+mod servers;
+mod session;
+mod tools;
+mod turn;
+
+pub use arguments::{Arguments, Asked, BadArguments, GoOn};
+pub use mode::{Mode, NoMode};
+pub use serve::{Ended, Options, Signal, States, serve};

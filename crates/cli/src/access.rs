@@ -19,6 +19,8 @@ pub(crate) enum Home {
     Here,
     /// In the host: they go on without this process.
     Host,
+    /// In this process, and nowhere else: they are not stored.
+    Memory,
 }
 
 /// Opens a face's way to its sessions: its end of the waist, and the engine that must be drained
@@ -35,6 +37,11 @@ pub(crate) async fn open(
             let doorway = doorway(setup, &engine);
             let connection = route(engine.connect(), engine.clone());
             Ok((connection, Local(Some((engine, doorway)))))
+        }
+        Home::Memory => {
+            let engine = setup.engine_in_memory(source)?;
+            let connection = route(engine.connect(), engine.clone());
+            Ok((connection, Local(Some((engine, None)))))
         }
         Home::Host => {
             let stream = reach(&place(setup)?, command(setup)?).await?;
@@ -75,7 +82,7 @@ impl Local {
 /// What becomes of a running turn when the client of a face goes (contract.md, the table of faces).
 pub(crate) fn on_disconnect(home: Home) -> OnDisconnect {
     match home {
-        Home::Here => OnDisconnect::Cancel,
+        Home::Here | Home::Memory => OnDisconnect::Cancel,
         Home::Host => OnDisconnect::Detach,
     }
 }

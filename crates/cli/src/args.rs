@@ -37,6 +37,16 @@ pub(crate) struct CommandLine {
     pub(crate) command: Command,
 }
 
+/// What a program takes whose command line is another's: the environment alone.
+#[derive(Debug, Parser)]
+#[command(name = "sessiond")]
+pub(crate) struct Surroundings {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) hosting: Hosting,
+}
+
 /// What every command takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]

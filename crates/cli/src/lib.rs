@@ -23,6 +23,7 @@ mod agents;
 mod args;
 mod attach_command;
 mod channel;
+mod claude_command;
 mod codex;
 mod command;
 mod config;
@@ -48,5 +49,6 @@ mod workspace;
 
 use sessiond_wire::waist;
 
+pub use claude_command::run as run_claude;
 pub use codex::run_codex;
 pub use command::run;

@@ -11,7 +11,7 @@ use sessiond_acp::{AcpAgent, AgentCommand};
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem};
-use sessiond_protocol::{DriftClass, Workspace};
+use sessiond_protocol::{DriftClass, PersistenceState, Workspace};
 use sessiond_script::ScriptAgent;
 use sessiond_wire::process::SupervisorExe;
 
@@ -96,6 +96,19 @@ impl Setup {
         }
         let store =
             Store::open_real(&self.store).map_err(|error| Failure::Store(error.to_string()))?;
+        self.engine_over((store, self.config.persistence()), source)
+    }
+
+    /// An engine whose sessions are stored nowhere: they end with it, as asked (LOG-16).
+    pub(crate) fn engine_in_memory(&self, source: &str) -> Result<Engine, Failure> {
+        self.engine_over((Store::in_memory(), PersistenceState::Off), source)
+    }
+
+    fn engine_over(
+        &self,
+        (store, persistence): (Store, PersistenceState),
+        source: &str,
+    ) -> Result<Engine, Failure> {
         let agents = self.config.agents().into_iter();
         let available = agents.filter(|(_, agent)| agent.kind.is_available());
         let agents: HashMap<_, _> = available
@@ -103,7 +116,7 @@ impl Setup {
             .collect();
         Ok(Engine::new(EngineConfig {
             store,
-            persistence: self.config.persistence(),
+            persistence,
             agents,
             default_agent: self.default_agent()?,
             source: source.to_owned(),
