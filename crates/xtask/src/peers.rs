@@ -58,7 +58,10 @@ const AGENTS: Peer = Peer {
 /// What npm installs Codex's TypeScript SDK from.
 const CODEX_FILES: [&str; 2] = ["codex/package.json", "codex/package-lock.json"];
 
-const PEERS: [Peer; 5] = [
+/// What npm installs the Claude agent SDK for TypeScript from.
+const CLAUDE_FILES: [&str; 2] = ["claude/package.json", "claude/package-lock.json"];
+
+const PEERS: [Peer; 6] = [
     Peer {
         name: "python",
         inputs: &["requirements.txt"],
@@ -77,6 +80,12 @@ const PEERS: [Peer; 5] = [
         tool: Some(Tool::Node),
         // The SDK's own binary is an optional package, and hundreds of megabytes that nobody runs.
         install: |installation| npm_with(installation, &CODEX_FILES, &["--omit=optional"]),
+    },
+    Peer {
+        name: "claude",
+        inputs: &CLAUDE_FILES,
+        tool: Some(Tool::Node),
+        install: |installation| npm_with(installation, &CLAUDE_FILES, &["--omit=optional"]),
     },
     Peer {
         name: "rust",

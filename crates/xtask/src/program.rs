@@ -49,7 +49,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 12] = [
+const PROGRAMS: [Program; 14] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -62,6 +62,18 @@ const PROGRAMS: [Program; 12] = [
     Program::new(Kind::Drive, "acp_rs_v1", Runner::RustSdk, "v1"),
     Program::new(Kind::Drive, "acp_rs_v2", Runner::RustSdk, "v2"),
     Program::new(Kind::Drive, "codex_ts", Runner::Node, "drives/codex_ts.mjs"),
+    Program::new(
+        Kind::Drive,
+        "claude_py",
+        Runner::PythonSdk,
+        "drives/claude_py.py",
+    ),
+    Program::new(
+        Kind::Drive,
+        "claude_ts",
+        Runner::Node,
+        "drives/claude_ts.mjs",
+    ),
     Program::new(
         Kind::Example,
         "attach_after_kill",
