@@ -3,11 +3,11 @@
 use sessiond_protocol::{
     Accepted, Content, IfBusy, Op, Queued, TurnId, WireError, limits::QUEUED_TURNS,
 };
+use sessiond_wire::waist::unexpected;
 use sessiond_wire::{BadLine, Line};
 
 use serde_json::json;
 
-use super::engine::unexpected;
 use super::outcome::Outcome;
 use super::prompt::Prompt;
 use super::serve::{End, Face, Place};

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::arguments::Arguments;
 use super::asks::Asks;
-use super::engine::{Engine, gone};
+use super::engine::Engine;
 use super::hooks::Hooks;
 use super::mode::Mode;
 use super::outcome::Outcome;
@@ -163,8 +163,8 @@ pub(super) struct Wishes {
 enum Next {
     Line(Line),
     InputEnded,
-    Frames,
-    EngineGone,
+    Frame(Box<ServerFrame>),
+    EngineGone(WireError),
     ReaderGone,
     Signal(Signal),
     /// It is time to look again.
@@ -223,7 +223,6 @@ impl Face {
         signals: &mut mpsc::Receiver<Signal>,
     ) -> Result<Ended, End> {
         let mut lines_left = LINES_WHILE_FULL;
-        let mut frames = Vec::new();
         loop {
             if self.input == Input::Ended && self.is_idle() {
                 let exit = if self.is_interrupted { 0 } else { self.exit };
@@ -234,19 +233,15 @@ impl Face {
                 lines_left = LINES_WHILE_FULL;
             }
             let room = (is_full, lines_left);
-            match self.next((lines, signals), &mut frames, room).await {
+            match self.next((lines, signals), room).await {
                 Next::Line(line) => {
                     lines_left = lines_left.saturating_sub(1);
                     self.line(line).await?;
                 }
                 Next::InputEnded => self.input_ended().await?,
-                Next::Frames => {
-                    for frame in std::mem::take(&mut frames) {
-                        self.frame(frame).await?;
-                    }
-                }
+                Next::Frame(frame) => self.frame(*frame).await?,
                 Next::Look => self.look().await?,
-                Next::EngineGone => return Err(gone().into()),
+                Next::EngineGone(error) => return Err(error.into()),
                 Next::ReaderGone => {
                     return Ok(Ended {
                         exit: self.exit,
@@ -270,7 +265,6 @@ impl Face {
     async fn next(
         &mut self,
         (lines, signals): (&mut mpsc::Receiver<Line>, &mut mpsc::Receiver<Signal>),
-        frames: &mut Vec<ServerFrame>,
         (is_full, lines_left): (bool, u32),
     ) -> Next {
         let queue = self.out.queue.clone();
@@ -281,9 +275,9 @@ impl Face {
             () = queue.closed() => Next::ReaderGone,
             Some(signal) = signals.recv() => Next::Signal(signal),
             line = lines.recv(), if listens => line.map_or(Next::InputEnded, Next::Line),
-            () = self.engine.next_some(frames), if !is_full => match frames.is_empty() {
-                true => Next::EngineGone,
-                false => Next::Frames,
+            frame = self.engine.next(), if !is_full => match frame {
+                Ok(frame) => Next::Frame(Box::new(frame)),
+                Err(error) => Next::EngineGone(error),
             },
             () = queue.ready(), if is_full => Next::Look,
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => Next::Look,

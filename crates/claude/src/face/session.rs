@@ -8,10 +8,11 @@ use sessiond_protocol::{
     SessionNew, SessionResume, SessionView, Setup, Summary, WireError,
 };
 use sessiond_wire::Connection;
+use sessiond_wire::waist::unexpected;
 
 use super::arguments::GoOn;
 use super::asks::Asks;
-use super::engine::{Engine, unexpected};
+use super::engine::Engine;
 use super::hooks::Hooks;
 use super::mode::Mode;
 use super::outcome::no_session;
