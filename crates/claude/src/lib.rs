@@ -3,7 +3,9 @@
 //!
 //! - [`line`] is how frames become lines, [`control`] the control protocol, [`message`] the
 //!   messages: what is common to both directions, written once;
-//! - [`face`] serves a program on one of the SDKs as if it were the CLI.
+//! - [`face`] serves a program on one of the SDKs as if it were the CLI;
+//! - [`transcript`] reads and writes what the CLI writes down of a conversation, with [`tool`] for
+//!   what its tools are.
 //!
 //! What this crate is not: the face is a client of the waist. It holds a `Connection` and touches
 //! neither the log nor an agent, and cannot tell whether the engine is in its process or in the host.
@@ -28,4 +30,5 @@ pub mod control;
 pub mod face;
 pub mod line;
 pub mod message;
+pub mod tool;
 pub mod transcript;

@@ -45,6 +45,7 @@ mod session;
 mod setup;
 mod standing;
 mod summary;
+mod told;
 
 pub use attestation::{
     Attestation, Closed, ContextStart, Drift, DriftClass, DriftClasses, DriftField, FoundBy,
@@ -90,3 +91,4 @@ pub use setup::{
 };
 pub use standing::{LastRun, OpenItem, OpenRequest, Standing, WaitingTurn, prompt_item};
 pub use summary::SummaryFold;
+pub use told::{Losses, Lost, Telling, Told, ToldAbout, told_of};

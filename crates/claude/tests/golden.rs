@@ -1,0 +1,120 @@
+//! Every transcript below `tests/transcripts` is told as `tests/transcripts.golden` says.
+//!
+//! `UPDATE=1 cargo test -p sessiond-claude --test golden` writes that file anew; read what changed.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy sees tests only in functions marked so"
+)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sessiond_claude::transcript::{Findings, Fold, Index};
+use sessiond_protocol::{Content, Item, Telling, Told, ToolContent};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+fn files() -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder().join("transcripts")).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn short(text: &str) -> String {
+    let line = text.replace('\n', "\\n");
+    match line.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+fn content(content: &Content) -> String {
+    match content {
+        Content::Text { text, .. } => short(text),
+        other => short(&serde_json::to_string(other).unwrap()),
+    }
+}
+
+fn line(told: &Told) -> String {
+    match &told.what {
+        Telling::Item(Item::UserMessage { content: blocks }) => {
+            format!(
+                "user: {}",
+                blocks.iter().map(content).collect::<Vec<_>>().join(" + ")
+            )
+        }
+        Telling::Item(Item::AgentMessage { text, finish }) => {
+            format!("agent ({finish:?}): {}", short(text))
+        }
+        Telling::Item(Item::Thought { text, .. }) => format!("thought: {}", short(text)),
+        Telling::Item(Item::ToolCall(call)) => {
+            let shown = call.content.iter().map(|shown| match shown {
+                ToolContent::Content { content: block } => content(block),
+                other => short(&serde_json::to_string(other).unwrap()),
+            });
+            let shown = shown.collect::<Vec<_>>().join(" + ");
+            let native = call.native.as_deref().unwrap_or("-");
+            format!(
+                "call {native} {:?} {:?} [{}]: {shown}",
+                call.kind,
+                call.status,
+                short(&call.title)
+            )
+        }
+        Telling::Item(other) => format!("{other:?}"),
+        Telling::Summary(text) => format!("summary: {}", short(text)),
+        Telling::Notice {
+            title, description, ..
+        } => {
+            format!(
+                "notice: {title}: {}",
+                short(description.as_deref().unwrap_or_default())
+            )
+        }
+    }
+}
+
+fn says(findings: &Findings) -> String {
+    let of = findings.iter().map(|(kind, found)| {
+        let name = serde_json::to_string(&kind).unwrap();
+        format!("{}={}", name.trim_matches('"'), found.count)
+    });
+    of.collect::<Vec<_>>().join(" ")
+}
+
+fn told() -> String {
+    let mut text = String::new();
+    for path in files() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let file = fs::File::open(&path).unwrap();
+        let index = Index::read(&file).unwrap();
+        let mut fold = Fold::new(&index, &file);
+        writeln!(text, "== {name}").unwrap();
+        for told in fold.by_ref() {
+            writeln!(text, "{}", line(&told.unwrap())).unwrap();
+        }
+        writeln!(text, "-- {}", says(index.findings())).unwrap();
+        writeln!(text, "-- {}\n", says(fold.findings())).unwrap();
+    }
+    text
+}
+
+/// ADAPT-4: what the real program wrote is read, with the right conversation.
+#[test]
+fn every_transcript_is_told_as_it_was_reviewed() {
+    let golden = folder().join("transcripts.golden");
+    let told = told();
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&golden, &told).unwrap();
+    }
+    let expected = fs::read_to_string(&golden).unwrap_or_default();
+    for (told, expected) in told.split("\n\n").zip(expected.split("\n\n")) {
+        assert_eq!(told, expected);
+    }
+    assert_eq!(told.len(), expected.len());
+}
