@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sessiond_claude::transcript::{Findings, Fold, Index};
-use sessiond_protocol::{Content, Item, Telling, Told, ToolContent};
+use sessiond_claude::transcript::{Findings, Fold, Index, go_on};
+use sessiond_protocol::{Content, Item, SessionId, Telling, Told, ToolContent};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
@@ -102,6 +102,33 @@ fn told() -> String {
         writeln!(text, "-- {}\n", says(fold.findings())).unwrap();
     }
     text
+}
+
+/// ADAPT-4: what was not gone on with is written as it was, byte for byte; also where a session keeps
+/// no thoughts, and knows notices by no id.
+#[test]
+fn every_transcript_is_written_again_as_it_was() {
+    let is_kept = |told: &Told| !matches!(told.what, Telling::Item(Item::Thought { .. }));
+    for path in files() {
+        let bytes = fs::read(&path).unwrap();
+        let index = Index::read(&bytes).unwrap();
+        let told = Fold::new(&index, &bytes).map(|told| match told.unwrap() {
+            Told {
+                at,
+                what: what @ Telling::Notice { .. },
+                ..
+            } => Told { id: None, at, what },
+            told => told,
+        });
+        let all: Vec<Told> = told.collect();
+        let lean: Vec<Told> = all.iter().filter(|told| is_kept(told)).cloned().collect();
+        for told in [all, lean] {
+            let (session, mut out) = (SessionId::new(uuid::Uuid::from_u128(1)), Vec::new());
+            let losses = go_on(&bytes, (session, index.about()), told, &mut out).unwrap();
+            assert!(out == bytes, "{} is not what it was", path.display());
+            assert!(losses.is_empty());
+        }
+    }
 }
 
 /// ADAPT-4: what the real program wrote is read, with the right conversation.

@@ -174,6 +174,18 @@ impl Findings {
         self.0.remove(&kind);
     }
 
+    /// These and others, of another look at the same file.
+    #[must_use]
+    pub fn and(mut self, others: &Findings) -> Self {
+        for (kind, found) in others.iter() {
+            let all = self.0.entry(kind).or_default();
+            all.count += found.count;
+            let room = PLACES.saturating_sub(all.places.len());
+            all.places.extend(found.places.iter().take(room).cloned());
+        }
+        self
+    }
+
     /// How many of a kind.
     #[must_use]
     pub fn of(&self, kind: Kind) -> u64 {

@@ -16,7 +16,7 @@ use super::source::{Line, Lines, ReadAt};
 use super::text::Text;
 
 /// Versions of the program that the reader and the writer were proved on.
-pub const PROVED_ON: [&str; 2] = ["2.1.197", "2.1.332"];
+pub const PROVED_ON: [&str; 3] = ["2.1.197", "2.1.318", "2.1.332"];
 
 /// How an entry begins in the middle of a line that two writers made.
 const BEGINNINGS: [&[u8]; 2] = [b"{\"parentUuid\":", b"{\"type\":"];

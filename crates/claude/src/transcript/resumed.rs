@@ -1,7 +1,7 @@
 //! A transcript that goes on: what was written elsewhere stays as it is, byte for byte, and what was
 //! said here follows it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
 
 use sessiond_protocol::{Item, ItemId, Losses, SessionId, Telling, Told, ToldAbout};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::fold::Fold;
 use super::index::Index;
 use super::source::ReadAt;
-use super::write::{Continuation, Transcript};
+use super::write::{Continuation, NOTICES, Transcript};
 
 /// Writes a conversation down that began in the transcript `original`: the bytes of that, then what
 /// of `told` is not in it. Nothing is added to one that says it all.
@@ -27,14 +27,15 @@ pub fn go_on<S: ReadAt + ?Sized>(
     let mut fold = Fold::new(&index, original);
     let (mut ends, mut calls, mut count) =
         (HashMap::<ItemId, (usize, Uuid)>::new(), HashSet::new(), 0);
+    let mut notices = 0;
     while let Some(piece) = fold.next() {
         let piece = piece?;
         // Notices have no id in a session, and lean persistence keeps no thoughts.
-        let stays = !matches!(
-            piece.what,
-            Telling::Notice { .. } | Telling::Item(Item::Thought { .. })
-        );
-        count += usize::from(stays);
+        match piece.what {
+            Telling::Notice { .. } => notices += 1,
+            Telling::Item(Item::Thought { .. }) => {}
+            _ => (count, notices) = (count + 1, 0),
+        }
         if let (Some(id), Some(last)) = (piece.id, fold.ended_with()) {
             ends.insert(id, (count, last));
         }
@@ -52,16 +53,21 @@ pub fn go_on<S: ReadAt + ?Sized>(
         true => fold.tail().or(entry),
         false => entry,
     };
-    let rest: Vec<Told> = told
-        .into_iter()
-        .skip(junction.map_or(0, |at| at + 1))
-        .collect();
+    let mut rest: VecDeque<Told> = told.into_iter().collect();
+    rest.drain(..junction.map_or(0, |at| at + 1));
+    // Those at the end of the original are not new.
+    while is_whole && notices > 0 && rest.front().is_some_and(is_notice) {
+        notices -= 1;
+        rest.pop_front();
+    }
     let titled = about.title.as_ref();
     let title = titled.filter(|title| Some(*title) != index.about().title.as_ref());
-    let says_more = !rest.is_empty() || !is_whole || title.is_some_and(is_chosen);
-    if !says_more {
+    let is_more = rest.iter().any(|told| !is_notice(told));
+    if !is_more && is_whole && !title.is_some_and(is_chosen) {
         out.flush()?;
-        return Ok(Losses::default());
+        let mut losses = Losses::default();
+        rest.iter().for_each(|_| losses.note(NOTICES.0, NOTICES.1));
+        return Ok(losses);
     }
     if !is_ended {
         // Its program died in the middle of a line; the next one is not to be spliced to it.
@@ -83,6 +89,10 @@ pub fn go_on<S: ReadAt + ?Sized>(
         );
     }
     Ok(losses)
+}
+
+fn is_notice(told: &Told) -> bool {
+    matches!(told.what, Telling::Notice { .. })
 }
 
 /// A title that is no more than the beginning of the first prompt is not written down.

@@ -6,7 +6,7 @@ use sessiond_protocol::{Item, Telling, Told, ToolStatus};
 
 use super::fold::Fold;
 use super::index::{Index, Role};
-use super::source::{ReadAt, Upto};
+use super::source::{ReadAt, Upto, Window};
 
 /// What shows that a file is another one, or was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,13 @@ pub struct Tail {
     /// The entries that were told, in order.
     told: Vec<usize>,
     file: Option<(u64, u64)>,
+    /// The bytes before the place up to which was read.
+    mark: Vec<u8>,
 }
+
+/// Bytes that show whether a file is still the one that was read: the end of an entry, which no
+/// other has.
+const MARK_BYTES: u64 = 256;
 
 impl Tail {
     /// What was found in the file so far that is not as it should be.
@@ -55,7 +61,10 @@ impl Tail {
     ) -> io::Result<Vec<Grown>> {
         let mut grown = Vec::new();
         let is_another = self.file.is_some_and(|file| file != identity.file);
-        if is_another || identity.bytes < self.index.end() {
+        if is_another
+            || identity.bytes < self.index.end()
+            || mark(source, self.index.end())? != self.mark
+        {
             self.begin_anew(&mut grown);
             self.index = Index::default();
         }
@@ -63,6 +72,7 @@ impl Tail {
         let source = Upto::new(source, identity.bytes);
         let (before, title) = (self.index.entries(), self.index.about().title.clone());
         self.index.go_on(&source)?;
+        self.mark = mark(&source, self.index.end())?;
         let is_same = self.index.entries() == before && self.index.about().title == title;
         let chain = self.index.chain();
         if is_same && chain.told.len() == self.told.len() && grown.is_empty() {
@@ -103,6 +113,13 @@ impl Tail {
                 Role::Meta | Role::Boundary | Role::Link => false,
             })
     }
+}
+
+/// The bytes before a place.
+fn mark<S: ReadAt + ?Sized>(source: &S, end: u64) -> io::Result<Vec<u8>> {
+    let from = end.saturating_sub(MARK_BYTES);
+    let bytes = Window::new(source).get(from..end)?.to_vec();
+    Ok(bytes)
 }
 
 fn is_open(told: &Told) -> bool {

@@ -19,6 +19,9 @@ use super::index::PROVED_ON;
 /// and goes on with its own.
 const MODEL: &str = "unknown";
 
+/// What becomes of notices.
+pub(super) const NOTICES: (&str, &str) = ("notices", "left out: they are no conversation");
+
 /// What is said for a call that nothing tells the end of (RESUME-6).
 const INTERRUPTED: &str = "[interrupted: nothing tells how this call ended; it may have run]";
 
@@ -107,7 +110,7 @@ impl<W: Write> Transcript<W> {
                 self.summary(told.id, compaction.summary)
             }
             Telling::Summary(summary) => self.summary(told.id, summary),
-            Telling::Notice { .. } => self.lose("notices", "left out: they are no conversation"),
+            Telling::Notice { .. } => self.lose(NOTICES.0, NOTICES.1),
         }
     }
 

@@ -88,6 +88,9 @@ fn what_is_replaced_cut_or_goes_on_from_elsewhere_is_told_anew() {
     assert_eq!(look(&mut tail, 2, &text), ["b"]);
     let branched = text + &user(3, 1, "c");
     assert_eq!(look(&mut tail, 2, &branched), ["anew", "a", "c"]);
+    // Written over in place, and longer than before.
+    let other = user(4, 0, "other") + &user(5, 4, "longer") + &branched;
+    assert_eq!(look(&mut tail, 2, &other)[..2], ["anew", "a"]);
     assert_eq!(look(&mut tail, 2, ""), ["anew"]);
     assert_eq!(look(&mut tail, 2, ""), [""; 0]);
 }
