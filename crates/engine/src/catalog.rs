@@ -1,16 +1,16 @@
 //! What the store holds, without attaching to anything: lists, pages of events, histories.
 
 use sessiond_index::{Index, IndexError, InvalidAfter, Query};
-use sessiond_log::{Lease, LogError, Seen, Since, Store, Subject};
+use sessiond_log::{Attachment, Lease, LogError, Seen, Since, Store, Subject};
 use sessiond_protocol::{
-    Accepted, Archived, Course, Cursor, ErrorCode, EventFrame, History, HistoryItem, InForce,
-    SessionId, SessionList, SessionStatus, Standing, TurnId, WireError, limits,
+    Accepted, Archived, Course, Cursor, ErrorCode, Event, EventFrame, History, HistoryItem,
+    InForce, Marker, SessionId, SessionList, SessionStatus, Standing, TurnId, WireError, limits,
 };
 
 use crate::{
     actor::refusal,
     agent::AgentError,
-    record::{damage_frame, log_error, to_frame},
+    record::{attached, damage_frame, log_error, to_frame},
 };
 
 /// A session's id as the log names it.
@@ -161,6 +161,28 @@ pub fn events_of(store: &Store, session: SessionId) -> Result<Vec<EventFrame>, W
     }
     frames.extend(scan.damage.iter().map(|place| damage_frame(session, place)));
     Ok(frames)
+}
+
+/// The pieces of the files that a session keeps as they were written elsewhere, in order: each a
+/// [`Marker::Original`] with where its bytes are.
+///
+/// # Errors
+/// `storage` where the log cannot be read.
+pub fn originals_of(
+    store: &Store,
+    session: SessionId,
+) -> Result<Vec<(Marker, Vec<Attachment>)>, WireError> {
+    let mut originals = Vec::new();
+    let scan = store.visit(&subject(session)?, &mut |record| {
+        let pieces = attached(record);
+        if !pieces.is_empty()
+            && let Event::Marker(marker @ Marker::Original { .. }) = to_frame(session, record).event
+        {
+            originals.push((marker, pieces));
+        }
+    });
+    scan.map_err(|error| refusal(session, &error))?;
+    Ok(originals)
 }
 
 /// Whether a session that is not open in this process is open in another.

@@ -17,6 +17,7 @@ mod offers;
 mod settings;
 mod step;
 mod stream;
+mod telling;
 mod title;
 mod turns;
 mod withdrawal;
@@ -36,6 +37,7 @@ use sessiond_protocol::{
 };
 
 pub(crate) use binding::Refusal;
+pub(crate) use conversation::unfit_item;
 pub(crate) use step::{Cause, ConnId, Effect, Input, Mint, Moment, Step, Sync, Token, Urgent};
 
 use asks::Ask;
@@ -291,6 +293,9 @@ impl Stepping<'_> {
             Input::Viewed { conn } => drop(self.core.viewers.insert(conn)),
             Input::Submitted { cause, op } => self.submitted(cause, op),
             Input::Rewind { cause, to, course } => self.rewind(&cause, to, &course),
+            Input::Titled(title, by) => self.title(&title, by),
+            Input::Told(telling) => self.told(telling),
+            Input::Kept(marker) => self.record(None, None, Event::Marker(marker)),
             Input::Withdrawn(cause) => self.withdrawn(&cause),
             Input::Answered {
                 conn,

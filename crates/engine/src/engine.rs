@@ -2,6 +2,7 @@
 
 mod connection;
 mod forking;
+mod importer;
 mod importing;
 mod opening;
 mod shelf;
@@ -25,6 +26,7 @@ use sessiond_wire::{Connection, pair};
 use tokio::sync::{mpsc, watch};
 
 use connection::Reach;
+pub use importer::{Foreign, Importer, PIECE_BYTES};
 
 use crate::{
     actor::{Command, DRAIN},

@@ -47,6 +47,6 @@ pub use agent::{
     Opening, TurnContext, TurnOver, Updates,
 };
 pub use audit::{Action, Decision};
-pub use catalog::events_of;
-pub use engine::{DrainTimeout, Engine, EngineConfig, Environment};
+pub use catalog::{events_of, originals_of};
+pub use engine::{DrainTimeout, Engine, EngineConfig, Environment, Foreign, Importer, PIECE_BYTES};
 pub use report::{CompactionReport, TurnReport};

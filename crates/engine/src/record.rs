@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use sessiond_log::{Damage, LogError, NewRecord, RecordView};
+use sessiond_log::{Attachment, Damage, LogError, NewRecord, RecordView};
 use sessiond_protocol::{
     Cursor, ErrorCode, Event, EventFrame, Holder, ItemId, SessionId, SubmissionId, TurnId,
     WireError,
@@ -12,6 +12,9 @@ use sessiond_protocol::{
 /// A record's data: an event frame without what the envelope says already.
 #[derive(Serialize, Deserialize)]
 struct Data<'a> {
+    /// First, so that the log knows them ([`Attachment`]).
+    #[serde(rename = "$attached", default, skip_serializing_if = "is_none")]
+    attached: Cow<'a, [Attachment]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<TurnId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,7 +26,16 @@ struct Data<'a> {
 
 /// The record of a durable event.
 pub(crate) fn to_record(frame: &EventFrame) -> Result<NewRecord, WireError> {
+    to_record_with(frame, &[])
+}
+
+/// The record of a durable event that names bytes beside it.
+pub(crate) fn to_record_with(
+    frame: &EventFrame,
+    attached: &[Attachment],
+) -> Result<NewRecord, WireError> {
     let data = Data {
+        attached: Cow::Borrowed(attached),
         turn: frame.turn,
         item: frame.item,
         cause: frame.cause.as_ref().map(Cow::Borrowed),
@@ -41,6 +53,16 @@ pub(crate) fn to_record(frame: &EventFrame) -> Result<NewRecord, WireError> {
         at,
         data: text,
     })
+}
+
+/// What the data of a record names beside it.
+pub(crate) fn attached(record: RecordView<'_>) -> Vec<Attachment> {
+    if !record.data.starts_with("{\"$attached\"") {
+        return Vec::new();
+    }
+    let data = serde_json::from_str::<Data<'_>>(record.data);
+    data.map(|data| data.attached.into_owned())
+        .unwrap_or_default()
 }
 
 /// The event of a record. One that this version cannot read is kept as unknown, never an error.
@@ -75,6 +97,10 @@ fn of_session(session: SessionId, mut event: Event) -> Event {
         header.id = session;
     }
     event
+}
+
+fn is_none(attached: &[Attachment]) -> bool {
+    attached.is_empty()
 }
 
 /// What a client is told of a damaged place.

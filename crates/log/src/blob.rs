@@ -24,7 +24,7 @@ struct Reference {
 }
 
 /// How a record names a blob.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlobName {
     pub(crate) name: String,
     pub(crate) key: String,
@@ -80,10 +80,17 @@ impl Blobs {
     /// A blob that is there already is written again: it may be the leftover of a failed sync,
     /// which a second sync would not notice (durability rule 4).
     pub(crate) fn keep(&self, data: &str) -> Result<String, LogError> {
+        let BlobName { name, key, bytes } = self.keep_bytes(data.as_bytes())?;
+        // Both texts are hexadecimal digits: nothing to escape.
+        Ok(format!(
+            "{REFERENCE}{{\"name\":\"{name}\",\"key\":\"{key}\",\"bytes\":{bytes}}}}}"
+        ))
+    }
+
+    /// Puts bytes on stable storage.
+    pub(crate) fn keep_bytes(&self, data: &[u8]) -> Result<BlobName, LogError> {
         let (id, key) = self.keys.current()?;
-        let name = blake3::keyed_hash(&key, data.as_bytes())
-            .to_hex()
-            .to_string();
+        let name = blake3::keyed_hash(&key, data).to_hex().to_string();
         let dir = self.home.blobs();
         if found(self.fs.stat(&dir)).doing("look up", &dir)?.is_none() {
             self.fs.make_dir(&dir).doing("create", &dir)?;
@@ -92,13 +99,12 @@ impl Blobs {
             .sync_dir(self.home.root())
             .doing("sync", self.home.root())?;
         let path = self.path(&name);
-        replace(self.fs.as_ref(), &path, data.as_bytes(), Replace::Durable)
-            .doing("write", &path)?;
-        let bytes = data.len();
-        // Both texts are hexadecimal digits: nothing to escape.
-        Ok(format!(
-            "{REFERENCE}{{\"name\":\"{name}\",\"key\":\"{id}\",\"bytes\":{bytes}}}}}"
-        ))
+        replace(self.fs.as_ref(), &path, data, Replace::Durable).doing("write", &path)?;
+        Ok(BlobName {
+            name,
+            key: id,
+            bytes: data.len() as u64,
+        })
     }
 
     /// The data that `reference` names; `None` when it is missing or another.
@@ -106,6 +112,12 @@ impl Blobs {
         let Some(blob) = BlobName::parse(reference) else {
             return Ok(None);
         };
+        let bytes = self.load_bytes(&blob)?;
+        Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
+    }
+
+    /// The bytes of a blob; `None` when it is missing or another.
+    pub(crate) fn load_bytes(&self, blob: &BlobName) -> Result<Option<Vec<u8>>, LogError> {
         let Some(key) = self.keys.get(&blob.key)? else {
             return Ok(None);
         };
@@ -115,7 +127,7 @@ impl Blobs {
             return Ok(None);
         };
         let same = blake3::keyed_hash(&key, &bytes).to_hex().as_str() == blob.name;
-        let data = String::from_utf8(bytes).ok();
-        Ok(data.filter(|d| same && d.len() as u64 == blob.bytes))
+        let is_it = same && bytes.len() as u64 == blob.bytes;
+        Ok(is_it.then_some(bytes))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Doing, LogError};
 use crate::header::{FORMAT, Header};
+use crate::layout::Home;
 use crate::lease::Lease;
 use crate::lineage::Parent;
 use crate::nursery::{Nursery, Shared};
@@ -55,7 +56,8 @@ impl Lease {
         header.encode(&mark.at, &mut line)?;
         nursery.put(&nursery.home().segment(&header.name().to_string()), &line)?;
         let lock = nursery.settle()?;
-        Self::with_lock(store.clone(), subject.clone(), owner.clone(), lock)
+        let place = (subject.clone(), Home::of(subject));
+        Self::with_lock(store.clone(), place, owner.clone(), lock)
     }
 
     /// Shares the files of a survey with the session in `nursery`.

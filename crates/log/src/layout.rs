@@ -60,6 +60,12 @@ impl Home {
         Self::at(Path::new(ARCHIVE).join(subject.as_ref()), subject)
     }
 
+    /// Of a session to come, of which nobody shall know yet that it is being written.
+    pub(crate) fn unborn(root: PathBuf) -> Self {
+        let open = root.join("OWNER");
+        Self { root, open }
+    }
+
     /// Of a session that lies in the directory `root`.
     pub(crate) fn at(root: PathBuf, subject: &Subject) -> Self {
         let open = Path::new(OPEN).join(subject.as_ref());

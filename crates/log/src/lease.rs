@@ -64,14 +64,15 @@ impl State {
 
 impl Lease {
     pub(crate) fn take(store: Store, subject: Subject, owner: Owner) -> Result<Self, LogError> {
-        let lock = wait_for_lock(&store, &subject, &Home::of(&subject))?;
-        Self::with_lock(store, subject, owner, lock)
+        let home = Home::of(&subject);
+        let lock = wait_for_lock(&store, &subject, &home)?;
+        Self::with_lock(store, (subject, home), owner, lock)
     }
 
-    /// The lease that `lock`, which is on the lock file of the log, stands for.
+    /// The lease that `lock`, which is on the lock file of the log in `home`, stands for.
     pub(crate) fn with_lock(
         store: Store,
-        subject: Subject,
+        (subject, home): (Subject, Home),
         owner: Owner,
         lock: Box<dyn Lock>,
     ) -> Result<Self, LogError> {
@@ -80,7 +81,7 @@ impl Lease {
             .fs()
             .make_dir(OPEN.as_ref())
             .doing("create", OPEN.as_ref())?;
-        let (home, state) = (Home::of(&subject), Mutex::default());
+        let state = Mutex::default();
         let held = Held {
             store,
             subject,
@@ -133,7 +134,9 @@ impl Lease {
         let scan = self
             .held
             .store
-            .with_reader(self.subject(), |r| r.visit(carry.as_ref(), since, visit))?;
+            .with_reader_at(self.subject(), &self.held.home, |r| {
+                r.visit(carry.as_ref(), since, visit)
+            })?;
         let mut state = self.held.state();
         // What a writer has yet to append is not in this scan.
         let is_the_end = state.writers == writers && !state.has_writer();
@@ -160,7 +163,8 @@ impl Lease {
                 let carry = state.carry.clone();
                 let since = Since::Checkpoint;
                 let scan = |r: Reader<'_>| r.visit(carry.as_ref(), since, &mut |_| ());
-                let scan = self.held.store.with_reader(self.subject(), scan)?;
+                let (store, home) = (&self.held.store, &self.held.home);
+                let scan = store.with_reader_at(self.subject(), home, scan)?;
                 Base::of(&scan, carry)
             }
         };

@@ -30,7 +30,7 @@ impl<'a> Nursery<'a> {
         store.prepare()?;
         let fs = store.fs();
         let name = format!("{NURSERY}{}", Uuid::new_v4().simple());
-        let home = Home::at(Path::new(SESSIONS).join(name), subject);
+        let home = Home::unborn(Path::new(SESSIONS).join(name));
         let (store, subject) = (store, subject.clone());
         fs.make_dir(home.root()).doing("create", home.root())?;
         let path = home.lock();
@@ -46,14 +46,17 @@ impl<'a> Nursery<'a> {
             home,
             lock,
         };
-        for dir in nursery.directories() {
+        for dir in directories(&nursery.home) {
             fs.make_dir(&dir).doing("create", &dir)?;
         }
         Ok(nursery)
     }
 
-    fn directories(&self) -> [PathBuf; 3] {
-        [self.home.log(), self.home.older(), self.home.blobs()]
+    /// The directory and its lock, for who looks after them from now on.
+    pub(crate) fn into_parts(mut self) -> Result<(Home, Box<dyn Lock>), LogError> {
+        let lock = self.lock.take();
+        let lock = lock.ok_or_else(|| LogError::Fenced(self.subject.clone()))?;
+        Ok((self.home.clone(), lock))
     }
 
     pub(crate) fn home(&self) -> &Home {
@@ -89,24 +92,33 @@ impl<'a> Nursery<'a> {
 
     /// Makes it a session; the answer is the lock on it.
     pub(crate) fn settle(mut self) -> Result<Box<dyn Lock>, LogError> {
-        let fs = self.store.fs();
-        for dir in self.directories() {
-            fs.sync_dir(&dir).doing("sync", &dir)?;
-        }
-        fs.sync_dir(self.home.root())
-            .doing("sync", self.home.root())?;
-        let place = Home::of(&self.subject);
-        match fs.rename(self.home.root(), place.root()) {
-            Err(e) if is_occupied(&e) => return Err(LogError::Exists(self.subject.clone())),
-            other => other.doing("create", place.root())?,
-        }
+        appear(self.store, &self.home, &self.subject)?;
         // From here on the directory is a session: only its owner may remove it.
         let lock = self.lock.take();
-        for dir in [SESSIONS, ""].map(Path::new) {
-            fs.sync_dir(dir).doing("sync", dir)?;
-        }
         lock.ok_or_else(|| LogError::Fenced(self.subject.clone()))
     }
+}
+
+fn directories(home: &Home) -> [PathBuf; 3] {
+    [home.log(), home.older(), home.blobs()]
+}
+
+/// Makes a session of what is in `home`.
+pub(crate) fn appear(store: &Store, home: &Home, subject: &Subject) -> Result<(), LogError> {
+    let fs = store.fs();
+    for dir in directories(home) {
+        fs.sync_dir(&dir).doing("sync", &dir)?;
+    }
+    fs.sync_dir(home.root()).doing("sync", home.root())?;
+    let place = Home::of(subject);
+    match fs.rename(home.root(), place.root()) {
+        Err(e) if is_occupied(&e) => return Err(LogError::Exists(subject.clone())),
+        other => other.doing("create", place.root())?,
+    }
+    for dir in [SESSIONS, ""].map(Path::new) {
+        fs.sync_dir(dir).doing("sync", dir)?;
+    }
+    Ok(())
 }
 
 impl Drop for Nursery<'_> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::attachment::attached;
 use crate::blob::BlobName;
 use crate::header::Tail;
 use crate::layout::SegmentName;
@@ -62,12 +63,15 @@ impl Survey {
         }
     }
 
-    /// Takes note of a record that ends at `tail`, and of the blob it names.
+    /// Takes note of a record that ends at `tail`, and of the blobs it names.
     pub(crate) fn record(&mut self, line: &Line<'_>, tail: impl FnOnce() -> Tail) {
         if self.mark.is_some() {
             return;
         }
-        if let Some(blob) = BlobName::parse(line.data) {
+        for blob in BlobName::parse(line.data)
+            .into_iter()
+            .chain(attached(line.data))
+        {
             self.blobs.insert(blob.name.clone(), blob);
         }
         let last = self.last.get_or_insert_default();

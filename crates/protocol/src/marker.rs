@@ -67,6 +67,18 @@ pub enum Marker {
         /// The value.
         value: String,
     },
+    /// The conversation, or its beginning, was led elsewhere, and what was written there is kept as
+    /// it was: files of that program, in pieces that follow each other, byte for byte.
+    Original {
+        /// Whose way of writing a conversation down: claude, codex.
+        shape: String,
+        /// Which of its files, as that program names it beside the first one; that one is "".
+        file: String,
+        /// Where in the file this begins, in bytes.
+        offset: u64,
+        /// How many bytes.
+        bytes: u64,
+    },
     /// The turn's model requests are made elsewhere, by a program that keeps its own context: what
     /// the model is shown in it cannot be verified from this log (CTX-9).
     ContextUnverifiable {

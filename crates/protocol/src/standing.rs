@@ -259,7 +259,7 @@ impl Standing {
             Event::Marker(Marker::Native { name, value }) => {
                 self.native.insert(name.clone(), value.clone());
             }
-            Event::Marker(Marker::ContextUnverifiable { .. })
+            Event::Marker(Marker::ContextUnverifiable { .. } | Marker::Original { .. })
             | Event::SessionClosed {}
             | Event::ItemDelta { .. }
             | Event::Usage(_)

@@ -33,6 +33,18 @@ impl Stepping<'_> {
         self.push(Effect::StartCompaction { turn });
     }
 
+    /// The item that stands for what it covers.
+    pub(super) fn summed_up(&self, summary: String, covers: Stretch) -> Item {
+        let window = self.core.standing.windows + 1;
+        let digest = digest(&json!({ "covers": covers, "summary": summary, "window": window }));
+        Item::Compaction(Box::new(Compaction {
+            summary,
+            covers,
+            window,
+            digest,
+        }))
+    }
+
     /// What the active turn sums up, where it is a compaction.
     pub(super) fn covers(&self) -> Option<Stretch> {
         self.core.turn.as_ref().and_then(|turn| turn.covers)
@@ -54,14 +66,7 @@ impl Stepping<'_> {
             return self.agent_done(Err(AgentError::failed(message)));
         }
         self.end_message(MessageEnd::Whole);
-        let window = self.core.standing.windows + 1;
-        let digest = digest(&json!({ "covers": covers, "summary": summary, "window": window }));
-        let item = Item::Compaction(Box::new(Compaction {
-            summary,
-            covers,
-            window,
-            digest,
-        }));
+        let item = self.summed_up(summary, covers);
         let (turn, id) = (self.turn_id(), self.mint.item());
         self.record(turn, Some(id), Event::ItemEnded { item });
         self.finish_turn(TurnOutcome::Completed, Some(Stop::EndTurn), usage, None);

@@ -89,14 +89,14 @@ fn unfit(items: &[Item]) -> Option<WireError> {
     Some(invalid(why, &format!("/op/items/{at}")))
 }
 
-fn prompt_text(item: &Item) -> Option<&str> {
+pub(super) fn prompt_text(item: &Item) -> Option<&str> {
     match item {
         Item::UserMessage { content } => content.iter().find_map(Content::as_text),
         _ => None,
     }
 }
 
-fn unfit_item(item: &Item) -> Option<&'static str> {
+pub(crate) fn unfit_item(item: &Item) -> Option<&'static str> {
     match item {
         Item::UserMessage { content } if content.is_empty() => Some("a message needs content"),
         Item::ToolCall(call) if !call.status.is_final() => Some("a call must have ended"),

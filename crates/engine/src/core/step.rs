@@ -6,7 +6,7 @@ use serde_json::Value;
 use sessiond_protocol::{
     ClosedBecause, Content, Course, Cursor, EventFrame, ItemId, Loaded, Marker, OnDisconnect, Op,
     Outcome, Receipt, RequestBody, RequestFrame, RequestId, RequestKind, SessionOpened, Setup,
-    SubmissionId, ToolCall, TurnId,
+    SubmissionId, Telling, Titler, ToolCall, TurnId,
 };
 
 use super::Refusal;
@@ -56,6 +56,12 @@ pub(crate) enum Input {
         arrival: Box<Arrival>,
         loaded: Option<Loaded>,
     },
+    /// Who leads a conversation elsewhere gave it this title.
+    Titled(String, Titler),
+    /// The next thing of a conversation that was led elsewhere; items are fit by then.
+    Told(Telling),
+    /// What was written of it there is kept.
+    Kept(Marker),
     /// What a client gave at attach: before a new session is created, or behind `Resumed`.
     Given(Box<Setup>),
     /// What is to be recorded before anything else is recorded now.

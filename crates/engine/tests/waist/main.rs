@@ -20,6 +20,7 @@ mod engines;
 mod fork;
 mod harness;
 mod hooks;
+mod importer;
 mod index;
 mod joining;
 mod ledger;

@@ -1,0 +1,102 @@
+//! A log that is made where nobody looks: it appears whole or not at all.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use sessiond_log::{Durability, LogError, NewRecord, Owner, Store, Sweep};
+use support::{backends, run, subject, wait};
+
+fn record(data: &str) -> NewRecord {
+    NewRecord {
+        kind: "k".to_owned(),
+        at: "2026-11-30T12:00:00Z".to_owned(),
+        data: data.to_owned(),
+    }
+}
+
+fn write(store: &Store, records: &[String]) -> Result<sessiond_log::Nascent, LogError> {
+    let nascent = store.conceive(&subject(), &Owner::current())?;
+    let writer = nascent.writer()?;
+    let records = records.iter().map(|data| record(data)).collect();
+    wait(writer.append(records, Durability::Synced))?;
+    wait(writer.shutdown())?;
+    Ok(nascent)
+}
+
+#[test]
+fn nobody_sees_it_before_it_is_settled_and_everybody_does_afterwards() {
+    for backend in backends() {
+        let store = backend.store();
+        let nascent = write(&store, &["1".to_owned(), "2".to_owned()]).unwrap();
+        assert!(!store.exists(&subject()).unwrap());
+        assert_eq!(store.subjects().unwrap(), []);
+        assert_eq!(store.holder(&subject()).unwrap(), None);
+        nascent.settle().unwrap();
+        assert_eq!(store.read(&subject()).unwrap().records.len(), 2);
+        assert!(store.verify(&subject()).is_ok());
+        run(&store, &[&["3"]]).unwrap();
+        assert_eq!(store.read(&subject()).unwrap().records.len(), 3);
+        let again = store.conceive(&subject(), &Owner::current());
+        assert_eq!(again.unwrap_err().code(), "exists");
+    }
+}
+
+#[test]
+fn one_that_is_dropped_leaves_nothing() {
+    for backend in backends() {
+        let store = backend.store();
+        drop(write(&store, &["1".to_owned()]).unwrap());
+        assert_eq!(store.subjects().unwrap(), []);
+        let swept = store.gc(Sweep::Remove, 0, &Owner::current(), &mut |_, _| ());
+        assert_eq!(swept.unwrap().leftovers, 0);
+    }
+}
+
+#[test]
+fn of_two_that_are_made_at_once_the_second_one_finds_the_first() {
+    for backend in backends() {
+        let store = backend.store();
+        let first = write(&store, &["1".to_owned()]).unwrap();
+        let second = write(&store, &["2".to_owned()]).unwrap();
+        first.settle().unwrap();
+        assert_eq!(second.settle().unwrap_err().code(), "exists");
+        assert_eq!(store.read(&subject()).unwrap().records.len(), 1);
+    }
+}
+
+/// LOG-8: what is attached is kept once, out of line, as long as a record names it, and goes where
+/// the log goes.
+#[test]
+fn an_attachment_is_kept_exported_forked_and_swept_with_the_record_that_names_it() {
+    for backend in backends() {
+        let store = backend.store();
+        let nascent = store.conceive(&subject(), &Owner::current()).unwrap();
+        let bytes = b"\0no text \xff".to_vec();
+        let attachment = nascent.attach(&bytes).unwrap();
+        let unnamed = nascent.attach(b"unnamed").unwrap();
+        assert_eq!(attachment.bytes(), bytes.len() as u64);
+        let named = serde_json::to_string(&[&attachment]).unwrap();
+        let writer = nascent.writer().unwrap();
+        let data = format!("{{\"$attached\":{named},\"x\":1}}");
+        wait(writer.append(vec![record(&data)], Durability::Synced)).unwrap();
+        wait(writer.shutdown()).unwrap();
+        nascent.settle().unwrap();
+        let of = |store: &Store, attachment| store.attachment(&subject(), attachment).unwrap();
+        assert_eq!(of(&store, &attachment), Some(bytes.clone()));
+        assert_eq!(of(&store, &unnamed), Some(b"unnamed".to_vec()));
+        let swept = store.gc(Sweep::Remove, 0, &Owner::current(), &mut |_, _| ());
+        assert_eq!(swept.unwrap().blobs, 1);
+        assert_eq!(of(&store, &attachment), Some(bytes.clone()));
+        assert_eq!(of(&store, &unnamed), None);
+        let mut file = Vec::new();
+        store.export(&subject(), &mut file).unwrap();
+        let there = Store::in_memory();
+        there.import(&mut file.as_slice(), None).unwrap();
+        assert_eq!(of(&there, &attachment), Some(bytes.clone()));
+        let child = "0199b0c5-7e51-7d3c-9f6e-2b1f0a4c8d11".parse().unwrap();
+        let lease = store.claim(&subject(), &Owner::current()).unwrap();
+        drop(lease.fork(1, &child, &Owner::current()).unwrap());
+        assert_eq!(store.attachment(&child, &attachment).unwrap(), Some(bytes));
+    }
+}
