@@ -17,6 +17,7 @@ from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
     HookMatcher,
+    InMemorySessionStore,
     PermissionResultAllow,
     PermissionResultDeny,
     ResultMessage,
@@ -27,6 +28,7 @@ from claude_agent_sdk import (
     ToolUseBlock,
     UserMessage,
     create_sdk_mcp_server,
+    get_session_messages_from_store,
     query,
     tool,
 )
@@ -76,7 +78,7 @@ class Drive:
 
     async def run(self) -> None:
         for part in (self.speak, self.permit, self.change, self.forbid, self.hook, self.serve,
-                     self.go_on, self.converse, self.interrupt, self.refuse, self.shape):
+                     self.go_on, self.keep, self.converse, self.interrupt, self.refuse, self.shape):
             try:
                 await part()
             except Exception as error:  # the other parts still tell something
@@ -202,6 +204,15 @@ class Drive:
         fork = (await ask("four", resume=first, fork_session=True))[-1].session_id
         that("a resumed session keeps its id", again == first == newest, (first, again, newest))
         that("a fork gets its own", fork != first, fork)
+
+    async def keep(self) -> None:
+        store = InMemorySessionStore()
+        first = await ask("/say one\n/run echo hi", session_store=store, allowed_tools=["Bash"])
+        session = first[-1].session_id
+        await ask("two", session_store=store, resume=session)
+        kept = [m.type for m in await get_session_messages_from_store(store, session)]
+        self.checks.that("a store of the program's has the conversation of both processes",
+                         kept == ["user", "assistant", "assistant", "user", "user", "assistant"], kept)
 
     async def converse(self) -> None:
         that = self.checks.that

@@ -4,11 +4,14 @@
 mod arguments;
 mod asks;
 mod controls;
+mod cut;
 mod engine;
 mod events;
 mod flags;
 mod hooks;
 mod incoming;
+mod local;
+mod mirror;
 mod mode;
 mod outcome;
 mod output;
@@ -19,6 +22,7 @@ mod schema;
 mod serve;
 mod servers;
 mod session;
+mod settings;
 mod tools;
 mod turn;
 

@@ -77,8 +77,8 @@ pub fn usage(usage: Option<&Usage>) -> Value {
 /// The `uuid` of the frame that shows an item's result: another one than that of the frame that
 /// shows the item, and always the same.
 pub fn result_uuid(item: ItemId) -> Uuid {
-    // The lowest bits of a UUID are random in every version.
-    Uuid::from_u128(item.uuid().as_u128() ^ 0xffff_ffff)
+    // As in a transcript.
+    Uuid::from_u128(item.uuid().as_u128() ^ 1 << 95)
 }
 
 /// The id of the message that begins with an item.

@@ -1,6 +1,8 @@
 //! `sessiond-claude`: a program on an agent SDK starts it in place of the Claude CLI. Its command
 //! line is that one's; what is sessiond's own comes from the environment.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 use sessiond_claude::face::{Arguments, Ended, Options, Signal, States, serve};
 use sessiond_claude::message::SPOKEN;
@@ -74,6 +76,7 @@ fn serve_program(arguments: Arguments) -> Result<i32, Failure> {
         agent: setup.default_agent()?,
         cwd: setup.cwd()?,
         store: setup.store().to_owned(),
+        transcripts: transcripts(),
         accept: setup.accept(),
         states: states(),
         note: say,
@@ -110,6 +113,13 @@ async fn finish(ended: &Ended, local: &Local) {
             _ = signals.recv() => {}
         }
     }
+}
+
+/// Where the original would keep its transcripts; the SDKs take only mirrors of files below it.
+fn transcripts() -> PathBuf {
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".claude"));
+    named.map(PathBuf::from).or_else(home).unwrap_or_default()
 }
 
 fn states() -> States {

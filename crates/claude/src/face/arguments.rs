@@ -24,6 +24,10 @@ pub struct Arguments {
     pub allowed: Vec<String>,
     /// Rules of what may not run.
     pub disallowed: Vec<String>,
+    /// The tools that there are, where not all of the agent's are wanted.
+    pub tools: Option<Vec<String>>,
+    /// Settings: JSON, or the path of a file.
+    pub settings: Option<String>,
     /// Which session to go on in.
     pub go_on: GoOn,
     /// Whether to go on in a copy.
@@ -44,6 +48,8 @@ pub struct Arguments {
     pub hook_events: bool,
     /// Whether prompts are repeated on the output.
     pub replay: bool,
+    /// Whether the entries of the transcript are told.
+    pub mirror: bool,
     /// The JSON Schema of the answer.
     pub schema: Option<Value>,
     /// Most rounds of a turn.
@@ -141,6 +147,8 @@ impl Arguments {
             Flag::Asked => self.asked = Some(asked(name, &value)?),
             Flag::Allowed => self.allowed.extend(rules(&value)),
             Flag::Disallowed => self.disallowed.extend(rules(&value)),
+            Flag::Tools => self.tools = Some(rules(&value)).filter(|_| value != "default"),
+            Flag::Settings => self.settings = Some(value),
             Flag::Resume => self.go_on = GoOn::Named(value),
             Flag::Continue => self.go_on = GoOn::Newest,
             Flag::Fork => self.fork = true,
@@ -157,6 +165,7 @@ impl Arguments {
             Flag::Partial => self.partial = true,
             Flag::HookEvents => self.hook_events = true,
             Flag::Replay => self.replay = true,
+            Flag::Mirror => self.mirror = true,
             Flag::Schema => {
                 let schema = serde_json::from_str(&value);
                 self.schema =
@@ -180,6 +189,11 @@ impl Arguments {
         let is_new = self.go_on == GoOn::New;
         if self.session.is_some() && !is_new && !self.fork {
             return bad("--session-id with --continue or --resume also needs --fork-session.");
+        }
+        if self.session.is_some() && !is_new {
+            return bad(
+                "--session-id with --fork-session is not served: the copy gets an id of its own",
+            );
         }
         if self.go_on == GoOn::Named(String::new()) {
             return bad("--resume needs the id or the title of a session");

@@ -47,6 +47,7 @@ impl Face {
     }
 
     async fn event(&mut self, frame: EventFrame) -> Result<(), WireError> {
+        self.tell_mirror(&frame);
         let of_turn = frame.turn.is_some() && frame.turn == self.turn.as_ref().map(|it| it.id);
         match frame.event {
             Event::TurnStarted { config, .. } => {
@@ -80,6 +81,18 @@ impl Face {
         }
     }
 
+    /// Tells what an event adds to the mirror, before what else it says: a result stands behind all
+    /// entries of its turn.
+    fn tell_mirror(&mut self, frame: &EventFrame) {
+        let Some(mirror) = &mut self.mirror else {
+            return;
+        };
+        mirror.tell(frame);
+        if let Some(entries) = mirror.frame() {
+            self.out.control(entries);
+        }
+    }
+
     fn turn_started(&mut self, id: TurnId, config: TurnConfig) {
         let at = self.queued.iter().position(|(queued, _)| *queued == id);
         let Some((_, prompt)) = at.and_then(|at| self.queued.remove(at)) else {
@@ -103,7 +116,8 @@ impl Face {
 
     fn tell_init(&self, model: &str) {
         let commands: Vec<&str> = self.agent.commands.iter().map(|it| &*it.name).collect();
-        let tools = TOOLS.iter().map(|name| (*name).to_owned());
+        let tools = TOOLS.iter().filter(|name| self.rules.has_tool(name));
+        let tools = tools.map(|name| (*name).to_owned());
         let tools: Vec<String> = tools.chain(self.servers.tools()).collect();
         let members = json!({
             "cwd": self.options.cwd,

@@ -8,6 +8,7 @@ use sessiond_wire::{BadLine, Line};
 
 use serde_json::json;
 
+use super::local::Local;
 use super::outcome::Outcome;
 use super::prompt::Prompt;
 use super::serve::{End, Face, Place};
@@ -66,7 +67,17 @@ impl Face {
             let Some(prompt) = self.held.pop_front() else {
                 break;
             };
-            self.submit(prompt).await?;
+            match Local::of(&prompt, &self.agent.commands) {
+                None => self.submit(prompt).await?,
+                Some(local) if self.turn.is_none() && self.queued.is_empty() => {
+                    self.follow(local, prompt).await?;
+                }
+                Some(_) => {
+                    // Its turn comes once nothing runs or waits.
+                    self.held.push_front(prompt);
+                    break;
+                }
+            }
         }
         Ok(())
     }

@@ -44,6 +44,18 @@ impl Outcome {
         }
     }
 
+    /// A prompt that was followed without the agent.
+    pub(super) fn local() -> Self {
+        Self {
+            subtype: "success",
+            terminal: "completed",
+            stop_reason: None,
+            text: String::new(),
+            structured: None,
+            exit: 0,
+        }
+    }
+
     /// An end that the program's own words cannot be followed to.
     pub(super) fn unreadable(problem: String) -> Self {
         Self::failed(&WireError::new(ErrorCode::Invalid, problem))

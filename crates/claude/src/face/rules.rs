@@ -27,6 +27,8 @@ enum Limit {
 pub(super) struct Rules {
     allowed: Vec<Rule>,
     denied: Vec<Rule>,
+    /// The tools that there are, beside those of servers; none: all.
+    only: Option<Vec<String>>,
 }
 
 /// What rules and mode say of a call.
@@ -38,13 +40,16 @@ pub(super) enum Verdict {
 }
 
 impl Rules {
-    /// Reads rules as the command line has them. One that cannot be read never matches.
-    pub(super) fn new(allowed: &[String], denied: &[String]) -> Self {
-        let read = |rules: &[String]| rules.iter().filter_map(|rule| Rule::read(rule)).collect();
-        Self {
-            allowed: read(allowed),
-            denied: read(denied),
-        }
+    /// Reads rules as the command line has them. One that allows and cannot be read never matches;
+    /// one that denies counts for all of its tool.
+    pub(super) fn new(allowed: &[String], denied: &[String], only: Option<&[String]>) -> Self {
+        let mut rules = Self {
+            only: only.map(<[String]>::to_vec),
+            ..Self::default()
+        };
+        allowed.iter().for_each(|rule| rules.allow(rule));
+        denied.iter().for_each(|rule| rules.deny(rule));
+        rules
     }
 
     /// Adds a rule that allows, as an answer to a question may bring it.
@@ -54,12 +59,19 @@ impl Rules {
 
     /// Adds a rule that denies.
     pub(super) fn deny(&mut self, rule: &str) {
-        self.denied.extend(Rule::read(rule));
+        let whole = || Rule::read(rule.split('(').next().unwrap_or(rule));
+        self.denied.extend(Rule::read(rule).or_else(whole));
     }
 
     /// Whether anything is denied for good.
     pub(super) fn denies_anything(&self) -> bool {
-        !self.denied.is_empty()
+        !self.denied.is_empty() || self.only.is_some()
+    }
+
+    /// Whether there is a tool of this name.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        let listed = |only: &Vec<String>| only.iter().any(|tool| tool == name);
+        name.starts_with("mcp__") || self.only.as_ref().is_none_or(listed)
     }
 
     /// Whether a rule denies the call.
@@ -69,7 +81,7 @@ impl Rules {
             // One command of several is enough.
             parts.iter().any(|part| rule.matches(&call.name, part))
         };
-        self.denied.iter().any(matches)
+        !self.has_tool(&call.name) || self.denied.iter().any(matches)
     }
 
     /// What they say of a call, with the mode.

@@ -16,6 +16,7 @@ use super::arguments::Arguments;
 use super::asks::Asks;
 use super::engine::Engine;
 use super::hooks::Hooks;
+use super::mirror::Mirror;
 use super::mode::Mode;
 use super::outcome::Outcome;
 use super::output::Output;
@@ -47,6 +48,8 @@ pub struct Options {
     pub cwd: String,
     /// Where sessions are stored; hooks are told.
     pub store: PathBuf,
+    /// The folder below which the original would keep its transcripts.
+    pub transcripts: PathBuf,
     /// What is accepted of what has changed since a session was recorded (RESUME-16).
     pub accept: Vec<DriftClass>,
     /// Whether the SDK reads the state of the session.
@@ -124,6 +127,7 @@ pub(super) struct Face {
     /// Calls of the turn that have ended, as they were shown.
     pub(super) ended: HashMap<ItemId, Shown>,
     pub(super) turn: Option<Turn>,
+    pub(super) mirror: Option<Mirror>,
     /// Prompts that the engine has, in order, with their turns.
     pub(super) queued: VecDeque<(TurnId, Prompt)>,
     /// Prompts that it has not got yet.
@@ -205,7 +209,7 @@ pub async fn serve(
         Ok(face) => face,
         Err(error) => {
             note(&error.message);
-            return Ended::with(error.code.exit_code().max(1));
+            return Ended::with(Outcome::failed(&error).exit);
         }
     };
     let ended = face.run(&mut lines, &mut signals).await;
@@ -254,8 +258,8 @@ impl Face {
                 }
                 Next::Signal(Signal::Interrupt) => {
                     self.is_interrupted = true;
-                    self.input_ended().await?;
                     self.stop_all().await?;
+                    self.input_ended().await?;
                 }
             }
         }
@@ -271,7 +275,6 @@ impl Face {
         let listens = self.input == Input::Open && lines_left > 0;
         let due = self.greeting_ends;
         tokio::select! {
-            biased;
             () = queue.closed() => Next::ReaderGone,
             Some(signal) = signals.recv() => Next::Signal(signal),
             line = lines.recv(), if listens => line.map_or(Next::InputEnded, Next::Line),

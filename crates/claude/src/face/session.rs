@@ -3,17 +3,19 @@
 use std::collections::{HashMap, VecDeque};
 
 use sessiond_protocol::{
-    Accepted, AgentId, AgentInfo, AttachMode, ErrorCode, FoundBy, Instructions, InstructionsMode,
-    OnDisconnect, Op, OptionSetting, OptionValue, Replay, RequestKind, SessionId, SessionList,
-    SessionNew, SessionResume, SessionView, Setup, Summary, WireError,
+    Accepted, AgentId, AgentInfo, AttachMode, Cursor, ErrorCode, FoundBy, Instructions,
+    InstructionsMode, OnDisconnect, Op, OptionSetting, OptionValue, Replay, RequestKind, SessionId,
+    SessionList, SessionNew, SessionResume, SessionView, Setup, Summary, WireError,
 };
 use sessiond_wire::Connection;
 use sessiond_wire::waist::unexpected;
 
 use super::arguments::GoOn;
 use super::asks::Asks;
+use super::cut;
 use super::engine::Engine;
 use super::hooks::Hooks;
+use super::mirror::Mirror;
 use super::mode::Mode;
 use super::outcome::no_session;
 use super::output::Output;
@@ -21,6 +23,7 @@ use super::rules::Rules;
 use super::schema::Schema;
 use super::serve::{End, Face, Input, Options, Place, Wishes};
 use super::servers::Servers;
+use super::settings::Settings;
 
 /// The category of the option that chooses an agent's model.
 const MODEL: &str = "model";
@@ -59,9 +62,13 @@ impl Face {
         }
         let schema = arguments.schema.as_ref().map(Schema::new).transpose();
         let schema = schema.map_err(|problem| WireError::new(ErrorCode::Invalid, problem))?;
+        let mut options = options;
+        take_settings(&mut options)?;
+        let arguments = &options.arguments;
         let name = options.agent.clone();
+        let (allowed, denied) = (&arguments.allowed, &arguments.disallowed);
         Ok(Self {
-            rules: Rules::new(&arguments.allowed, &arguments.disallowed),
+            rules: Rules::new(allowed, denied, arguments.tools.as_deref()),
             mode: arguments.mode.unwrap_or_default(),
             wishes: Wishes {
                 schema,
@@ -82,6 +89,7 @@ impl Face {
             opinions: HashMap::new(),
             ended: HashMap::new(),
             turn: None,
+            mirror: None,
             queued: VecDeque::new(),
             held: VecDeque::new(),
             interrupts_next: false,
@@ -106,13 +114,27 @@ impl Face {
             GoOn::Newest => (self.newest().await.map_err(refused(None))?, FoundBy::Picker),
             GoOn::Named(name) => self.named(&name).await.map_err(refused(None))?,
         };
-        let session = match self.options.arguments.fork {
-            true => self.fork(session).await.map_err(refused(Some(session)))?,
-            false => session,
-        };
-        self.resume(session, found_by)
+        self.go_on(session, found_by)
             .await
             .map_err(refused(Some(session)))
+    }
+
+    /// Goes on in a session or a copy of it, from its newest message or the one that is named.
+    async fn go_on(&mut self, session: SessionId, found_by: FoundBy) -> Result<(), WireError> {
+        let at = match self.options.arguments.resume_at.clone() {
+            Some(uuid) => Some(cut::bookmark(&mut self.engine, session, &uuid).await?),
+            None => None,
+        };
+        if self.options.arguments.fork {
+            let fork = self.fork(session, at).await?;
+            return self.resume(fork, found_by).await;
+        }
+        self.resume(session, found_by).await?;
+        if let Some(to) = at {
+            let op = Op::SessionRewind { to };
+            self.engine.call(Some(session), op).await?;
+        }
+        Ok(())
     }
 
     /// Makes the new session, at its first prompt.
@@ -179,8 +201,12 @@ impl Face {
         }
     }
 
-    async fn fork(&mut self, parent: SessionId) -> Result<SessionId, WireError> {
-        let forked = Op::SessionFork { at: None };
+    async fn fork(
+        &mut self,
+        parent: SessionId,
+        at: Option<Cursor>,
+    ) -> Result<SessionId, WireError> {
+        let forked = Op::SessionFork { at };
         match self.engine.call(Some(parent), forked).await {
             Ok(Accepted::Session(view)) => Ok(view.session),
             Ok(_) => Err(unexpected()),
@@ -217,6 +243,11 @@ impl Face {
         self.place = Place::Attached;
         self.agent = view.agent;
         self.agent_mode = view.mode;
+        if self.options.arguments.mirror {
+            let place = (self.options.transcripts.as_path(), &*self.options.cwd);
+            let mirror = Mirror::open(&mut self.engine, self.out.session, place).await?;
+            self.mirror = Some(mirror);
+        }
         let mode = match self.options.arguments.mode {
             Some(mode) => mode.of_agent(&self.agent.modes, self.agent_mode.as_deref()),
             None => {
@@ -344,6 +375,21 @@ impl Face {
             .join(self.out.session.to_string());
         place.join("log").to_string_lossy().into_owned()
     }
+}
+
+/// Takes up what settings say of permissions; the command line comes first.
+fn take_settings(options: &mut Options) -> Result<(), WireError> {
+    let Some(settings) = &options.arguments.settings else {
+        return Ok(());
+    };
+    let read = Settings::read(settings, options.cwd.as_ref());
+    let settings = read.map_err(|problem| WireError::new(ErrorCode::Invalid, problem))?;
+    let arguments = &mut options.arguments;
+    arguments.allowed.extend(settings.allowed);
+    arguments.disallowed.extend(settings.denied);
+    arguments.mode = arguments.mode.or(settings.mode);
+    arguments.roots.extend(settings.roots);
+    Ok(())
 }
 
 /// An id that the caller chose must not be one of a session.

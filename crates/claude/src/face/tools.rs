@@ -34,7 +34,7 @@ const EDIT: Likeness = (
 /// The call of an item. It keeps the id that its agent gave it, where that is `unique` here.
 pub(super) fn shown(item: ItemId, call: &ToolCall, unique: bool) -> Shown {
     let native = call.native.clone().filter(|id| unique && !id.is_empty());
-    let id = native.unwrap_or_else(|| item.to_string());
+    let id = native.unwrap_or_else(|| call_id(item));
     if let Some((name, input)) = of_server(call) {
         return Shown { id, name, input };
     }
@@ -45,6 +45,11 @@ pub(super) fn shown(item: ItemId, call: &ToolCall, unique: bool) -> Shown {
         other => json!({ "input": other }),
     };
     Shown { id, name, input }
+}
+
+/// The id of a call that has none of its own, as in a transcript.
+fn call_id(item: ItemId) -> String {
+    format!("toolu_{}", item.uuid().simple())
 }
 
 /// The input that the program wants instead, in the words of the agent's tool.

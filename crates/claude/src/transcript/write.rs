@@ -114,6 +114,14 @@ impl<W: Write> Transcript<W> {
         }
     }
 
+    /// Writes the message that may not be whole yet: the turn that it belongs to is over.
+    ///
+    /// # Errors
+    /// Of what is written to.
+    pub fn turn_ends(&mut self) -> io::Result<()> {
+        self.message_ends("end_turn").map(drop)
+    }
+
     /// Writes what is left, the title, and where the conversation ends; answers what was lost.
     ///
     /// # Errors

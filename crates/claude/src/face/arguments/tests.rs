@@ -21,11 +21,7 @@ fn table() -> Vec<(&'static str, &'static str, Arguments)> {
         ("--input-format", "stream-json", with(&|_| {})),
         ("--system-prompt", "", with(&|_| {})),
         ("--setting-sources", "", with(&|_| {})),
-        (
-            "--tools",
-            "",
-            with(&|it| it.without_meaning = vec!["--tools".into()]),
-        ),
+        ("--tools", "", with(&|it| it.tools = Some(Vec::new()))),
         (
             "--system-prompt",
             "-x",
@@ -35,6 +31,17 @@ fn table() -> Vec<(&'static str, &'static str, Arguments)> {
             "--append-system-prompt",
             "a=b",
             with(&|it| it.more_instructions = Some("a=b".into())),
+        ),
+        ("--tools", "default", with(&|_| {})),
+        (
+            "--tools",
+            "Bash,Read",
+            with(&|it| it.tools = Some(vec!["Bash".into(), "Read".into()])),
+        ),
+        (
+            "--settings",
+            "{}",
+            with(&|it| it.settings = Some("{}".into())),
         ),
         ("--model", "m", with(&|it| it.model = Some("m".into()))),
         (

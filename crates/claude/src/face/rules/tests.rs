@@ -21,7 +21,7 @@ fn rules(allowed: &[&str], denied: &[&str]) -> Rules {
             .map(|rule| (*rule).to_owned())
             .collect::<Vec<_>>()
     };
-    Rules::new(&own(allowed), &own(denied))
+    Rules::new(&own(allowed), &own(denied), None)
 }
 
 #[test]
@@ -109,4 +109,34 @@ fn rules_and_the_mode_decide_in_order() {
     for (mode, rules, call, expected) in table {
         assert_eq!(rules.verdict(mode, &call), expected, "{mode} {}", call.name);
     }
+}
+
+/// A rule that cannot be read fails closed, whichever side it is on.
+#[test]
+fn a_rule_that_is_cut_short_allows_nothing_and_denies_all() {
+    assert_eq!(
+        rules(&["Bash(git"], &[]).verdict(Mode::Default, &bash("git")),
+        Verdict::Ask
+    );
+    assert_eq!(
+        rules(&["Bash"], &["Bash(git"]).verdict(Mode::Default, &bash("ls")),
+        Verdict::Deny
+    );
+}
+
+/// `--tools`: what is not listed does not run, whatever else allows it.
+#[test]
+fn a_tool_that_is_not_listed_is_denied() {
+    let only = ["Read".to_owned()];
+    let rules = Rules::new(&["Bash".to_owned()], &[], Some(&only));
+    let mode = Mode::BypassPermissions;
+    assert_eq!(rules.verdict(mode, &bash("ls")), Verdict::Deny);
+    assert_eq!(
+        rules.verdict(mode, &call("Read", json!({}))),
+        Verdict::Allow
+    );
+    assert_eq!(
+        rules.verdict(mode, &call("mcp__s__t", json!({}))),
+        Verdict::Allow
+    );
 }

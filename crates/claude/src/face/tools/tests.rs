@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use sessiond_protocol::{ItemId, ToolCall, ToolContent, ToolKind, ToolStatus};
 use uuid::Uuid;
 
-use super::{back, outcome, shown};
+use super::{back, call_id, outcome, shown};
 use crate::message::Failed;
 
 fn call(name: &str, kind: ToolKind, input: Value) -> ToolCall {
@@ -119,10 +119,10 @@ fn a_changed_input_reaches_the_agent_in_its_own_words() {
 #[test]
 fn a_call_keeps_its_own_id_where_that_names_it_alone() {
     let mut call = call("run", ToolKind::Execute, Value::Null);
-    assert_eq!(shown(item(), &call, true).id, item().to_string());
+    assert_eq!(shown(item(), &call, true).id, call_id(item()));
     call.native = Some("toolu_1".to_owned());
     assert_eq!(shown(item(), &call, true).id, "toolu_1");
-    assert_eq!(shown(item(), &call, false).id, item().to_string());
+    assert_eq!(shown(item(), &call, false).id, call_id(item()));
 }
 
 /// RESUME-6: a call whose end is not known says so.

@@ -126,8 +126,17 @@ impl Home {
 
     /// `sessiond-codex` in the same environment.
     pub(crate) fn codex(&self, args: &[&str]) -> Command {
+        self.beside(env!("CARGO_BIN_EXE_sessiond-codex"), args)
+    }
+
+    /// `sessiond-claude` in the same environment.
+    pub(crate) fn claude(&self, args: &[&str]) -> Command {
+        self.beside(env!("CARGO_BIN_EXE_sessiond-claude"), args)
+    }
+
+    fn beside(&self, program: &str, args: &[&str]) -> Command {
         let like = self.command(&[]);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sessiond-codex"));
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.work()).env_clear();
         let variables = like.get_envs();
         command.envs(variables.filter_map(|(name, value)| Some((name, value?))));

@@ -1,6 +1,7 @@
 //! The real binary, driven from outside: private directories, raw lines, deadlines, SIGKILL.
 
 mod behind;
+mod claude;
 mod files;
 mod home;
 mod host;
@@ -15,6 +16,7 @@ pub(crate) use behind::{
     END, answered, behind, heard, in_shell, in_shell_with, inner, notices, peer, request, serve,
     serve_as, update,
 };
+pub(crate) use claude::{Claude, PROGRAM, user};
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
 pub(crate) use host::{face, holder, kill, start};
