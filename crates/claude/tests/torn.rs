@@ -138,3 +138,43 @@ fn what_goes_on_behind_a_torn_line_begins_a_line_of_its_own() {
         );
     }
 }
+
+/// WIRE-5: whatever has become of the bytes, they are read, and what is said of them is bounded.
+#[test]
+fn whatever_has_become_of_its_bytes_a_transcript_is_read() {
+    let whole = transcript(NAMES[1]);
+    // A generator of its own, so that what failed once fails again.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below.max(1) as u64) as usize
+    };
+    for _ in 0..200 {
+        let mut text = whole.clone();
+        for _ in 0..1 + next(6) {
+            let (at, length) = (next(text.len()), next(40));
+            let end = (at + length).min(text.len());
+            match next(4) {
+                0 => text[at] = b"\n\0{}[]\",:\\x\xff"[next(12)],
+                1 => drop(text.drain(at..end)),
+                2 => {
+                    let piece = text[at..end].to_vec();
+                    let to = next(text.len());
+                    text.splice(to..to, piece);
+                }
+                _ => text.truncate(at.max(1)),
+            }
+        }
+        let index = Index::read(&text).unwrap();
+        let told = Fold::new(&index, &text).map(Result::unwrap).count();
+        assert!(told <= text.len());
+        assert!(
+            index
+                .findings()
+                .iter()
+                .all(|(_, found)| found.places.len() <= 20)
+        );
+    }
+}

@@ -304,7 +304,7 @@ impl<S: ReadAt + ?Sized> Teller<'_, '_, S> {
 
     fn asked(&mut self, content: Blocks<'_>) {
         let mut says = Vec::new();
-        for block in content.into_list() {
+        for mut block in content.into_list() {
             match block.kind.as_str() {
                 Some("tool_result") => self.orphan(block),
                 Some("text") if block.text.as_str().is_some_and(is_command) => {
@@ -317,9 +317,9 @@ impl<S: ReadAt + ?Sized> Teller<'_, '_, S> {
                         description: None,
                     });
                 }
-                _ => match user_content(block) {
-                    Ok(content) => says.push(content),
-                    Err(block) => self.unknown(&block),
+                _ => match user_content(&mut block) {
+                    Some(content) => says.push(content),
+                    None => self.unknown(&block),
                 },
             }
         }
@@ -372,7 +372,7 @@ fn answer(block: Block<'_>, is_denied: bool) -> Answer {
         (false, false) => ToolStatus::Completed,
     };
     let blocks = block.content.into_list().into_iter();
-    let content = blocks.filter_map(|block| user_content(block).ok());
+    let content = blocks.filter_map(|mut block| user_content(&mut block));
     Answer {
         status,
         content: content
@@ -381,34 +381,28 @@ fn answer(block: Block<'_>, is_denied: bool) -> Answer {
     }
 }
 
-/// A block as a user's message or a result shows it; the block itself where it is of no such kind.
-fn user_content(mut block: Block<'_>) -> Result<Content, Block<'_>> {
+/// A block as a user's message or a result shows it; none where it is of no such kind.
+fn user_content(block: &mut Block<'_>) -> Option<Content> {
     let extra = Map::new();
     match (block.kind.as_str(), block.source.0.take()) {
-        (Some("text"), _) => Ok(Content::text(block.text.into_string().unwrap_or_default())),
-        (
-            Some("image"),
-            Some(Source {
-                media_type,
+        (Some("text"), _) => {
+            let text = std::mem::take(&mut block.text);
+            Some(Content::text(text.into_string().unwrap_or_default()))
+        }
+        (Some("image"), Some(source)) => match (source.data.into_string(), source.url) {
+            (Some(data), _) => Some(Content::Image {
                 data,
-                url,
-                ..
-            }),
-        ) => match (data.into_string(), url.into_string()) {
-            (Some(data), _) => Ok(Content::Image {
-                data,
-                mime_type: media_type.into_string().unwrap_or_default(),
+                mime_type: source.media_type.into_string().unwrap_or_default(),
                 extra,
             }),
-            (None, Some(uri)) => Ok(Content::ResourceLink {
+            (None, url) => url.into_string().map(|uri| Content::ResourceLink {
                 uri,
                 name: String::new(),
                 extra,
             }),
-            (None, None) => Err(block),
         },
-        (Some("document"), Some(source)) => document(&block, source).ok_or(block),
-        _ => Err(block),
+        (Some("document"), Some(source)) => document(block, source),
+        _ => None,
     }
 }
 
