@@ -2,6 +2,7 @@
 
 mod examples;
 mod sessions;
+mod transcript;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::named::SessionName;
 pub(crate) use sessions::{
     Archive, Export, Fork, Gc, Import, List, Named, One, Remap, Rename, Sessions, Show, Verify,
 };
+pub(crate) use transcript::{Convert, Follow, Shape, Transcript};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -145,6 +147,9 @@ pub(crate) enum Command {
     /// Look at stored sessions and keep them in order
     #[command(subcommand)]
     Sessions(Sessions),
+    /// Take in and write transcripts of other programs
+    #[command(subcommand)]
+    Transcript(Transcript),
     /// Own sessions that outlive their clients; faces with --host start it by themselves
     Host(HostArgs),
     /// List the agents

@@ -8,7 +8,7 @@ use crate::output::say;
 use crate::setup::Setup;
 use crate::{
     acp_command, agents, attach_command, demo, diagnostics, doctor, exec, host_command, schema,
-    sessions, sqeq_command,
+    sessions, sqeq_command, transcript_command,
 };
 
 /// Runs the command that this process was started with and gives its exit code (contract.md).
@@ -43,6 +43,9 @@ fn dispatch(line: &CommandLine) -> Result<(), Failure> {
         Command::Host(args) => host_command::run(&Setup::load(common)?, args),
         Command::Exec(exec) => exec::run(&Setup::load(common)?, exec),
         Command::Sessions(sessions) => sessions::run(&Setup::load(common)?, sessions),
+        Command::Transcript(transcript) => {
+            transcript_command::run(&Setup::load(common)?, transcript)
+        }
         Command::Agents(format) => agents::run(&Setup::load(common)?, *format),
         Command::Doctor(format) => doctor::run(common, *format),
         Command::Demo => demo::run(),

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 pub(crate) const BUILT_IN: &str = "script";
 
 /// What the configuration says; without a file, nothing.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     /// The agent for new sessions where the command line names none.

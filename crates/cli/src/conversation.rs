@@ -4,7 +4,7 @@ use std::fmt;
 
 use sessiond_protocol::{
     Attestation, Content, Cursor, Event, EventFrame, Finish, Item, Marker, RequestBody, ResumePath,
-    SessionId, Standing, Stop, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
+    SessionId, Standing, Stop, Telling, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
 };
 
 /// Width of the column that says who.
@@ -110,6 +110,20 @@ impl fmt::Display for Conversation {
     }
 }
 
+/// Something that a transcript tells, as people read it.
+#[derive(Debug)]
+pub(crate) struct Shown<'a>(pub(crate) &'a Telling);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Telling::Item(item) => self::item(f, item),
+            Telling::Summary(summary) => entry(f, "compaction", summary),
+            Telling::Notice { title, .. } => entry(f, "notice", title),
+        }
+    }
+}
+
 fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
     match event {
         Event::ItemEnded { item } => self::item(f, item),
@@ -130,6 +144,16 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
             "the conversation begins anew; the agent knows nothing before this",
         ),
         Event::Marker(Marker::Rewind { to, ran, .. }) => entry(f, "rewind", &rewound(*to, *ran)),
+        Event::Marker(Marker::Original {
+            shape, file, bytes, ..
+        }) => {
+            let file = match file.is_empty() {
+                true => String::new(),
+                false => format!(" ({file})"),
+            };
+            let text = format!("{bytes} bytes as {shape} wrote them{file}");
+            entry(f, "original", &text)
+        }
         Event::Notice { title, .. } => entry(f, "notice", title),
         Event::Damage {
             segment,

@@ -45,6 +45,7 @@ mod setup;
 mod signals;
 mod sqeq_command;
 mod store_path;
+mod transcript_command;
 mod workspace;
 
 use sessiond_wire::waist;

@@ -26,6 +26,11 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print(&format!("{}\n", json(value)?))
 }
 
+/// Says something to the person, or program, that has stdout for something else.
+pub(crate) fn note(text: &str) {
+    let _nobody_reads = writeln!(io::stderr(), "{text}");
+}
+
 /// A value as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|error| Failure::Os {

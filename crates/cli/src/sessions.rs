@@ -16,6 +16,10 @@ mod shelf;
 mod submission;
 mod verify;
 
+pub(crate) use decided::record;
+pub(crate) use export::write as export_to;
+pub(crate) use import::{from_file, remapped};
+
 use sessiond_log::{Store, Subject};
 use sessiond_protocol::{ServerFrame, SessionId, WireError, encode};
 

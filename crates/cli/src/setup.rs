@@ -25,7 +25,7 @@ use crate::store_path::store_path;
 use crate::workspace::workspace;
 
 /// The choices of the command line, the environment and the configuration, resolved.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Setup {
     store: PathBuf,
     config: Config,
@@ -44,6 +44,14 @@ impl Setup {
             agent: common.agent.clone().filter(|name| !name.is_empty()),
             accept: common.accept.clone().unwrap_or_default().0,
         })
+    }
+
+    /// The same choices for another store.
+    pub(crate) fn with_store(&self, store: PathBuf) -> Setup {
+        Setup {
+            store,
+            ..self.clone()
+        }
     }
 
     /// Where the store is.

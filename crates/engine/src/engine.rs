@@ -26,7 +26,7 @@ use sessiond_wire::{Connection, pair};
 use tokio::sync::{mpsc, watch};
 
 use connection::Reach;
-pub use importer::{Foreign, Importer, PIECE_BYTES};
+pub use importer::{Foreign, Importer, Keeper, PIECE_BYTES};
 
 use crate::{
     actor::{Command, DRAIN},

@@ -48,5 +48,7 @@ pub use agent::{
 };
 pub use audit::{Action, Decision};
 pub use catalog::{events_of, originals_of};
-pub use engine::{DrainTimeout, Engine, EngineConfig, Environment, Foreign, Importer, PIECE_BYTES};
+pub use engine::{
+    DrainTimeout, Engine, EngineConfig, Environment, Foreign, Importer, Keeper, PIECE_BYTES,
+};
 pub use report::{CompactionReport, TurnReport};

@@ -2,6 +2,7 @@
 
 pub(crate) mod acp;
 mod build;
+pub(crate) mod claude;
 mod client;
 pub(crate) mod log;
 pub(crate) mod open;

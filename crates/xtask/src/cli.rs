@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::agents;
 use crate::bench::acp::{self, Acp};
+use crate::bench::claude::{self, Claude};
 use crate::bench::log::{self, Log};
 use crate::bench::open::{self, Open};
 use crate::bench::start::{self, Start};
@@ -107,6 +108,10 @@ enum Bench {
     #[command(after_help = "Examples:\n  cargo xtask bench acp\n  \
         cargo xtask bench acp --updates 20000 --bytes 32 --runs 9 --json")]
     Acp(Acp),
+    /// Taking in a long transcript of Claude: bytes a second and peak memory
+    #[command(after_help = "Examples:\n  cargo xtask bench claude\n  \
+        cargo xtask bench claude --megabytes 20 --json")]
+    Claude(Claude),
     /// The server that `bench acp` takes for the ceiling: it writes a line an update, no more
     #[command(hide = true, after_help = "Example:\n  cargo xtask bench stream")]
     Stream,
@@ -135,6 +140,7 @@ impl Cli {
             Task::Bench(Bench::Log(options)) => log::run(&workspace, &options),
             Task::Bench(Bench::Waist(options)) => waist::run(&workspace, &options),
             Task::Bench(Bench::Acp(options)) => acp::run(&workspace, &options),
+            Task::Bench(Bench::Claude(options)) => claude::run(&workspace, &options),
             Task::Bench(Bench::Stream) => stream::serve(),
         }
     }

@@ -49,7 +49,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 14] = [
+const PROGRAMS: [Program; 16] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -73,6 +73,18 @@ const PROGRAMS: [Program; 14] = [
         "claude_ts",
         Runner::Node,
         "drives/claude_ts.mjs",
+    ),
+    Program::new(
+        Kind::Drive,
+        "claude_transcript_py",
+        Runner::PythonSdk,
+        "drives/claude_transcript_py.py",
+    ),
+    Program::new(
+        Kind::Drive,
+        "claude_transcript_ts",
+        Runner::Node,
+        "drives/claude_transcript_ts.mjs",
     ),
     Program::new(
         Kind::Example,

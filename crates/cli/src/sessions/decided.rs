@@ -6,7 +6,7 @@ use sessiond_log::{LogError, Store, Subject};
 use crate::failure::Failure;
 
 /// Records what came of an action about a session, or about none in particular.
-pub(super) fn record<T>(
+pub(crate) fn record<T>(
     store: &Store,
     action: Action,
     subject: Option<&Subject>,

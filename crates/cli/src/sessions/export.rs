@@ -35,7 +35,8 @@ pub(super) fn run(setup: &Setup, export: &Export) -> Result<(), Failure> {
     ))
 }
 
-fn write(store: &Store, subject: &Subject, path: &Path) -> Result<u64, Failure> {
+/// Writes a session into a file; answers its length.
+pub(crate) fn write(store: &Store, subject: &Subject, path: &Path) -> Result<u64, Failure> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -64,4 +64,5 @@ mod sqeq_ops;
 mod sqeq_resume;
 mod stdout_purity;
 mod stopped;
+mod transcripts;
 mod two_processes;

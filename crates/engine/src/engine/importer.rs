@@ -59,6 +59,14 @@ pub struct Importer {
     originals: Vec<Original>,
 }
 
+/// Keeps files as they are, for a session that is being made.
+#[derive(Debug)]
+pub struct Keeper {
+    session: SessionId,
+    nascent: Arc<Nascent>,
+    originals: Vec<Original>,
+}
+
 /// A file that is kept, or a part of it.
 #[derive(Debug)]
 struct Original {
@@ -167,40 +175,20 @@ impl Importer {
         self.step(Input::Told(told.what), told.id).await
     }
 
-    /// Keeps the next piece of a file that the conversation was written in, as it is; at most
-    /// [`PIECE_BYTES`] at once. `shape` and `file` are as in [`Marker::Original`].
-    ///
-    /// # Errors
-    /// `storage`.
-    pub async fn keep(
-        &mut self,
-        (shape, file): (&str, &str),
-        piece: Vec<u8>,
-    ) -> Result<(), WireError> {
-        let (nascent, session) = (self.nascent.clone(), self.session);
-        let attach = move || {
-            let attached = nascent.attach(&piece);
-            attached.map_err(|error| refusal(session, &error))
-        };
-        let piece = opening::blocking(attach).await?;
-        let (shape, file) = (shape.to_owned(), file.to_owned());
-        let last = self.originals.last_mut();
-        let last = last.filter(|last| last.shape == shape && last.file == file);
-        let offset = match last {
-            Some(last) if last.pieces.len() < PIECES => {
-                last.pieces.push(piece);
-                return Ok(());
-            }
-            Some(last) => last.offset + last.bytes(),
-            None => 0,
-        };
-        self.originals.push(Original {
-            shape,
-            file,
-            offset,
-            pieces: vec![piece],
-        });
-        Ok(())
+    /// What keeps the files that the conversation was written in; it can work while the conversation
+    /// is told.
+    #[must_use]
+    pub fn keeper(&self) -> Keeper {
+        Keeper {
+            session: self.session,
+            nascent: self.nascent.clone(),
+            originals: Vec::new(),
+        }
+    }
+
+    /// The session keeps what a keeper of it has kept.
+    pub fn kept(&mut self, keeper: Keeper) {
+        self.originals.extend(keeper.originals);
     }
 
     /// Makes the session appear.
@@ -275,6 +263,44 @@ impl Importer {
             let appended = ticket.await;
             appended.map_err(|error| refusal(self.session, &error))?;
         }
+        Ok(())
+    }
+}
+
+impl Keeper {
+    /// Keeps the next piece of a file that the conversation was written in, as it is; at most
+    /// [`PIECE_BYTES`] at once. `shape` and `file` are as in [`Marker::Original`].
+    ///
+    /// # Errors
+    /// `storage`.
+    pub async fn keep(
+        &mut self,
+        (shape, file): (&str, &str),
+        piece: Vec<u8>,
+    ) -> Result<(), WireError> {
+        let (nascent, session) = (self.nascent.clone(), self.session);
+        let attach = move || {
+            let attached = nascent.attach(&piece);
+            attached.map_err(|error| refusal(session, &error))
+        };
+        let piece = opening::blocking(attach).await?;
+        let (shape, file) = (shape.to_owned(), file.to_owned());
+        let last = self.originals.last_mut();
+        let last = last.filter(|last| last.shape == shape && last.file == file);
+        let offset = match last {
+            Some(last) if last.pieces.len() < PIECES => {
+                last.pieces.push(piece);
+                return Ok(());
+            }
+            Some(last) => last.offset + last.bytes(),
+            None => 0,
+        };
+        self.originals.push(Original {
+            shape,
+            file,
+            offset,
+            pieces: vec![piece],
+        });
         Ok(())
     }
 }

@@ -60,13 +60,13 @@ fn conversation() -> Vec<Told> {
 
 async fn import(engine: &Engine, foreign: Foreign) -> SessionId {
     let mut importer = engine.importer(foreign).await.unwrap();
+    let mut keeper = importer.keeper();
     for piece in [b"first \xff".to_vec(), b"second".to_vec()] {
-        importer.keep(("claude", ""), piece).await.unwrap();
+        keeper.keep(("claude", ""), piece).await.unwrap();
     }
-    importer
-        .keep(("claude", "beside"), b"other".to_vec())
-        .await
-        .unwrap();
+    let beside = keeper.keep(("claude", "beside"), b"other".to_vec());
+    beside.await.unwrap();
+    importer.kept(keeper);
     for told in conversation() {
         importer.tell(told).await.unwrap();
     }

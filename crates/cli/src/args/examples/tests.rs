@@ -17,11 +17,14 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_on_stored_sessions_has_examples_that_are_understood() {
+fn every_command_on_conversations_has_examples_that_are_understood() {
     let line = CommandLine::command();
-    let sessions = line.find_subcommand("sessions").unwrap();
-    assert!(sessions.get_subcommands().count() > 10);
-    for command in sessions.get_subcommands() {
+    let of = |group: &'static str| {
+        let commands = line.find_subcommand(group).unwrap().get_subcommands();
+        commands.map(move |command| (group, command))
+    };
+    assert!(of("sessions").count() > 10);
+    for (group, command) in of("sessions").chain(of("transcript")) {
         let name = command.get_name();
         let help = command.get_after_help().map(ToString::to_string);
         let help = help.unwrap_or_else(|| panic!("{name} has no examples"));
@@ -33,12 +36,16 @@ fn every_command_on_stored_sessions_has_examples_that_are_understood() {
                 words(line.split("  ").next().unwrap())
             })
             .collect();
-        assert!((1..=2).contains(&examples.len()), "{name}: {examples:?}");
-        assert_eq!(examples[0][..3], ["sessiond", "sessions", name]);
+        assert!((1..=4).contains(&examples.len()), "{name}: {examples:?}");
+        assert_eq!(examples[0][..3], ["sessiond", group, name]);
         for example in examples {
             let parsed = CommandLine::try_parse_from(&example);
             let parsed = parsed.unwrap_or_else(|error| panic!("{example:?}: {error}"));
-            assert!(matches!(parsed.command, Command::Sessions(_)));
+            let is_of_it = matches!(
+                (group, parsed.command),
+                ("sessions", Command::Sessions(_)) | ("transcript", Command::Transcript(_))
+            );
+            assert!(is_of_it, "{example:?}");
         }
     }
 }

@@ -1,0 +1,125 @@
+//! What came of a conversion, for people and for programs.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sessiond_claude::transcript::Findings;
+use sessiond_protocol::{Losses, SessionId};
+
+use crate::args::{Format, Shape};
+use crate::conversation::one_line;
+use crate::failure::Failure;
+use crate::output::{json, print, print_json};
+
+/// Serializes to what `--json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The session.
+    pub(super) session: SessionId,
+    /// What was made: claude, sessiond.
+    to: &'static str,
+    /// The file that was made; none for the store, and for stdout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    /// Its length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    /// How many items were converted.
+    items: u64,
+    /// Bytes that are kept, or written, as they were found.
+    original_bytes: u64,
+    /// The title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// What was found that is damaged, was taken by a rule, or is no conversation; by kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<Findings>,
+    /// What the other shape cannot hold; by kind.
+    lost: Losses,
+}
+
+impl Report {
+    /// Of what was made of a session.
+    pub(super) fn new(session: SessionId, to: Shape, items: u64, original_bytes: u64) -> Self {
+        let to = match to {
+            Shape::Claude => "claude",
+            Shape::Sessiond => "sessiond",
+        };
+        Self {
+            session,
+            to,
+            file: None,
+            bytes: None,
+            items,
+            original_bytes,
+            title: None,
+            found: None,
+            lost: Losses::default(),
+        }
+    }
+
+    /// The file that was made.
+    pub(super) fn wrote(&mut self, file: &Path, bytes: u64) {
+        self.file = Some(file.to_owned());
+        self.bytes = Some(bytes);
+    }
+
+    pub(super) fn titled(&mut self, title: Option<String>) {
+        self.title = title;
+    }
+
+    /// What a reader of a transcript found: in its lines, and in its conversation.
+    pub(super) fn found(&mut self, lines: &Findings, conversation: &Findings) {
+        self.found = Some(lines.clone().and(conversation));
+    }
+
+    pub(super) fn lost(&mut self, losses: Losses) {
+        self.lost = losses;
+    }
+
+    /// Prints it: on stdout, or on stderr where the conversation is there.
+    pub(crate) fn print(&self, format: Format, output: Option<&Path>) -> Result<(), Failure> {
+        let is_taken = output.is_some_and(|output| output.as_os_str() == "-");
+        match (format.json, is_taken) {
+            (true, false) => print_json(self),
+            (false, false) => print(&self.text()),
+            (true, true) => {
+                crate::output::note(&json(self)?);
+                Ok(())
+            }
+            (false, true) => {
+                crate::output::note(self.text().trim_end());
+                Ok(())
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.session.to_string();
+        // Writing to a String cannot fail, here and below.
+        let _ = match (&self.file, self.to) {
+            (Some(file), _) => {
+                let (file, bytes) = (file.display(), self.bytes.unwrap_or_default());
+                write!(text, " is in {file}, {bytes} bytes")
+            }
+            (None, "sessiond") => write!(text, " is in the store"),
+            (None, _) => write!(text, " is written"),
+        };
+        let _ = write!(text, ": {} items", self.items);
+        if self.original_bytes > 0 {
+            let _ = write!(text, ", {} bytes as they were", self.original_bytes);
+        }
+        text.push('\n');
+        if let Some(title) = &self.title {
+            let _ = writeln!(text, "title: {}", one_line(title));
+        }
+        if let Some(findings) = &self.found {
+            let _ = write!(text, "{findings}");
+        }
+        if !self.lost.is_empty() {
+            let _ = write!(text, "not held by a transcript of Claude:\n{}", self.lost);
+        }
+        text
+    }
+}
