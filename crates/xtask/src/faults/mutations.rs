@@ -175,8 +175,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "blob",
         [
             "blob.rs",
-            "data.as_bytes(), Replace::Durable",
-            "data.as_bytes(), Replace::Atomic",
+            "&path, data, Replace::Durable",
+            "&path, data, Replace::Atomic",
         ],
     ),
     cut(
@@ -275,8 +275,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "names-in-new-log",
         [
             "nursery.rs",
-            "for dir in self.directories() {\n            fs.sync_dir(&dir)",
-            "for dir in self.directories() {\n            if !dir.ends_with(\"log\") { fs.sync_dir(&dir) } else { Ok(()) }",
+            "for dir in directories(home) {\n        fs.sync_dir(&dir)",
+            "for dir in directories(home) {\n        if !dir.ends_with(\"log\") { fs.sync_dir(&dir) } else { Ok(()) }",
         ],
     ),
     cut(
@@ -284,8 +284,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "names-in-new-blobs",
         [
             "nursery.rs",
-            "for dir in self.directories() {\n            fs.sync_dir(&dir)",
-            "for dir in self.directories() {\n            if !dir.ends_with(\"blobs\") { fs.sync_dir(&dir) } else { Ok(()) }",
+            "for dir in directories(home) {\n        fs.sync_dir(&dir)",
+            "for dir in directories(home) {\n        if !dir.ends_with(\"blobs\") { fs.sync_dir(&dir) } else { Ok(()) }",
         ],
     ),
     cut(
@@ -293,8 +293,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "names-in-new-older",
         [
             "nursery.rs",
-            "for dir in self.directories() {\n            fs.sync_dir(&dir)",
-            "for dir in self.directories() {\n            if !dir.ends_with(\"older\") { fs.sync_dir(&dir) } else { Ok(()) }",
+            "for dir in directories(home) {\n        fs.sync_dir(&dir)",
+            "for dir in directories(home) {\n        if !dir.ends_with(\"older\") { fs.sync_dir(&dir) } else { Ok(()) }",
         ],
     ),
     cut(
@@ -348,7 +348,7 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "names-in-new-session",
         [
             "nursery.rs",
-            "fs.sync_dir(self.home.root())\n            .doing(\"sync\", self.home.root())?;",
+            "fs.sync_dir(home.root()).doing(\"sync\", home.root())?;",
             "",
         ],
     ),
@@ -357,8 +357,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "name-of-new-session",
         [
             "nursery.rs",
-            "for dir in [SESSIONS, \"\"].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
-            "for dir in [\"\"].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [SESSIONS, \"\"].map(Path::new) {\n        fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [\"\"].map(Path::new) {\n        fs.sync_dir(dir).doing(\"sync\", dir)?;",
         ],
     ),
     cut(
@@ -366,8 +366,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "name-of-new-sessions",
         [
             "nursery.rs",
-            "for dir in [SESSIONS, \"\"].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
-            "for dir in [SESSIONS].map(Path::new) {\n            fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [SESSIONS, \"\"].map(Path::new) {\n        fs.sync_dir(dir).doing(\"sync\", dir)?;",
+            "for dir in [SESSIONS].map(Path::new) {\n        fs.sync_dir(dir).doing(\"sync\", dir)?;",
         ],
     ),
     cut(
