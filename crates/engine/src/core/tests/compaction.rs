@@ -203,3 +203,30 @@ fn a_killed_compaction_counts_from_its_record_on() {
         assert_eq!(base == compaction, base_is_compaction);
     }
 }
+
+/// CTX-1, LOG-17: what a dead process left open counts as said, and is recorded with what comes of
+/// it; by what is refused nothing is recorded.
+#[test]
+fn what_was_left_open_behind_a_summary_is_something_new() {
+    for (waits, expected) in [(true, "append synced"), (false, "receipt again invalid")] {
+        let mut bench = Bench::attached();
+        turn(&mut bench, "one");
+        compact(&mut bench);
+        if waits {
+            bench.submit("two", start("two", IfBusy::Queue));
+        }
+        summed_up(&mut bench, "one");
+        while !matches!(
+            bench.log().last().unwrap().event,
+            Event::ItemEnded {
+                item: Item::Compaction(_)
+            }
+        ) {
+            bench = bench.without_the_newest();
+        }
+        let mut bench = bench.killed();
+        let lines = bench.submit("again", Op::SessionCompact {});
+        assert!(lines[0].starts_with(expected), "{lines:?}");
+        assert_eq!(lines.len() == 1, !waits, "{lines:?}");
+    }
+}

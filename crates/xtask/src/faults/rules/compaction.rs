@@ -1,7 +1,7 @@
 //! Compactions: what is summed up, when, and what counts.
 
 use super::{BUSY, COMPACTION, FOLD, TURNS, broken};
-use crate::faults::mutations::Mutation;
+use crate::faults::mutations::{Mutation, cut};
 
 /// All of them.
 pub(super) const MUTATIONS: [Mutation; 16] = [
@@ -21,7 +21,9 @@ pub(super) const MUTATIONS: [Mutation; 16] = [
             "standing.is_compact() && false && !self.core.closings.iter().any(says)",
         ],
     ),
-    broken(
+    cut(
+        // Only a death between two records of one step leaves this.
+        "core::tests::compaction::",
         "compaction-passes-over-what-was-open",
         [
             COMPACTION,
