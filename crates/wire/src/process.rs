@@ -24,12 +24,14 @@
 mod command;
 mod descriptor;
 mod guard;
+mod paced;
 mod status;
 mod supervised;
 mod tree;
 
 pub use command::{ErrorOutput, GuardedCommand, Input, Output, SupervisorExe};
 pub use guard::guard_main;
+pub use paced::Paced;
 pub use status::{ExitStatus, Failure, FailureKind};
 pub use supervised::{Killer, SpawnError, Supervised};
 

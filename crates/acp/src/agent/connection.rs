@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use sessiond_engine::{AgentError, Hold};
 use sessiond_wire::OutQueue;
+use sessiond_wire::process::Paced;
 use sessiond_wire::rpc::{Peer, RpcFrame};
 use sessiond_wire::stdio::Encode;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
@@ -64,6 +65,7 @@ impl Connection {
         else {
             return Err(failed("it has no standard streams"));
         };
+        let stdout = Paced::new(stdout).map_err(|error| failed(&error.to_string()))?;
         let kept = Arc::<Mutex<Vec<Hold>>>::default();
         child.keep(kept.clone());
         let (queue, complaints) = (OutQueue::new(), Arc::<AtomicU64>::default());
