@@ -344,7 +344,7 @@ impl Actor {
                 Urgent::Closing => self.say_closing(),
             }
         }
-        let ticket = (!step.append.is_empty()).then(|| self.append(&step));
+        let ticket = (!step.append.is_empty()).then(|| self.append(&mut step));
         if ticket.is_none() && self.held.is_empty() {
             for effect in step.then.drain(..) {
                 self.perform(effect);
@@ -372,19 +372,22 @@ impl Actor {
     }
 
     /// Hands the records to the log. A failure to do so is the ticket's, like any other.
-    fn append(&mut self, step: &Step) -> Append {
+    fn append(&mut self, step: &mut Step) -> Append {
+        let is_checkpoint = is_checkpoint(step);
         let durability = match step.sync {
             Sync::Written => Durability::Written,
             Sync::Synced => Durability::Synced,
         };
+        // Each event goes once it is a record: a long message is there often enough.
+        let events = step.append.drain(..);
         let records: Result<Vec<NewRecord>, WireError> =
-            step.append.iter().map(to_record).collect();
+            events.map(|event| to_record(&event)).collect();
         let Ok(mut records) = records else {
             return Append::Failed(LogError::InvalidRecord("event is not JSON"));
         };
         let bytes = records.iter().map(|record| record.data.len() as u64);
         self.since_checkpoint += bytes.sum::<u64>();
-        let checkpoint = is_checkpoint(step).then(|| records.pop()).flatten();
+        let checkpoint = is_checkpoint.then(|| records.pop()).flatten();
         match self.writer() {
             Ok(writer) => Append::Waiting(match checkpoint {
                 Some(record) => writer.checkpoint(record),
