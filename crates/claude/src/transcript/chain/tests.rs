@@ -1,5 +1,13 @@
 use super::*;
 
+/// A name, entries, those that are told, and what is found.
+type Case = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static [Kind],
+);
+
 /// An entry by a letter each: its id, its parent (`-` for none), what it is: `u`ser, `a`ssistant,
 /// `l`ink, `s`ubagent, `b`oundary; then the message it is a block of, a call `+x`, a result `=x`.
 fn entry(spec: &str) -> String {
@@ -68,7 +76,7 @@ fn chain(specs: &[&str]) -> (String, Chain) {
 
 #[test]
 fn the_conversation_is_the_path_to_its_leaf_with_what_hangs_beside_it() {
-    let table: [(&str, &[&str], &str, &[Kind]); 17] = [
+    let table: [Case; 17] = [
         (
             "a plain one",
             &["a-u", "bal", "cba"],

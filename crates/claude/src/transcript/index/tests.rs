@@ -1,5 +1,8 @@
 use super::*;
 
+/// A text, the entries that are found in it, and what is said of it.
+type Case = (String, usize, &'static [(Kind, u64)]);
+
 const A: &str = r#"{"parentUuid":null,"type":"user","uuid":"00000000-0000-4000-8000-00000000000a","message":{"content":"hi"}}"#;
 const B: &str = r#"{"parentUuid":"00000000-0000-4000-8000-00000000000a","type":"assistant","uuid":"00000000-0000-4000-8000-00000000000b","message":{"id":"m","content":[{"type":"text","text":"ho"}]}}"#;
 
@@ -14,8 +17,7 @@ fn found(index: &Index) -> Vec<(Kind, u64)> {
 
 #[test]
 fn what_is_wrong_with_a_line_is_told_with_its_place_and_costs_that_line_alone() {
-    // The text, the entries that are found in it, and what is said of it.
-    let table: [(String, usize, &[(Kind, u64)]); 14] = [
+    let table: [Case; 14] = [
         (format!("{A}\n{B}\n"), 2, &[]),
         (format!("\u{feff}{A}\r\n\n  \n{B}"), 2, &[]),
         (format!("{A}\nno entry\n{B}\n"), 2, &[(Kind::BadLine, 1)]),
