@@ -2,6 +2,7 @@
 //!
 //! Its `--config` is Codex's; what sessiond itself is told comes from the environment alone.
 
+mod app_server;
 mod args;
 mod exec;
 mod overrides;
@@ -61,6 +62,7 @@ fn dispatch(line: CodexLine) -> Result<(), Failure> {
     let overrides = overrides::settings(&line.config)?;
     match line.command {
         CodexCommand::Exec(args) => exec::run(&setup, hosting, *args, overrides),
+        CodexCommand::AppServer(_) => app_server::run(&setup, hosting, overrides),
     }
 }
 

@@ -332,11 +332,13 @@ impl Turn<'_> {
     }
 
     fn event(&mut self, turn: TurnId, frame: EventFrame) -> Option<TurnEnded> {
+        // What a process left open that is gone is closed by the first record of this one.
+        if frame.turn.is_some_and(|of| of != turn) {
+            return None;
+        }
         match &frame.event {
-            Event::TurnEnded(ended) if frame.turn == Some(turn) => return Some(ended.clone()),
-            Event::TurnStarted { .. } if frame.turn == Some(turn) => {
-                self.say(&Line::TurnStarted {});
-            }
+            Event::TurnEnded(ended) if frame.turn.is_some() => return Some(ended.clone()),
+            Event::TurnStarted { .. } => self.say(&Line::TurnStarted {}),
             _ => {}
         }
         if let Some(line) = self.show.event(&frame) {

@@ -25,6 +25,11 @@ pub(crate) fn schema(schema: &Value) -> Content {
     }
 }
 
+/// Whether a resource is what [`schema`] makes.
+pub(crate) fn is_schema(resource: &Value) -> bool {
+    resource.get("uri").and_then(Value::as_str) == Some(SCHEMA_URI)
+}
+
 /// A picture from the bytes of its file; none where it is of no kind that agents see.
 #[must_use]
 pub fn picture(bytes: &[u8]) -> Option<Content> {

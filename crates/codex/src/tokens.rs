@@ -17,6 +17,13 @@ pub(crate) struct Tokens {
     pub(crate) reasoning: u64,
 }
 
+impl Tokens {
+    /// In all.
+    pub(crate) fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
 impl From<Usage> for Tokens {
     fn from(usage: Usage) -> Self {
         Self {

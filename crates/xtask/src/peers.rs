@@ -64,7 +64,7 @@ const CLAUDE_FILES: [&str; 2] = ["claude/package.json", "claude/package-lock.jso
 const PEERS: [Peer; 6] = [
     Peer {
         name: "python",
-        inputs: &["requirements.txt"],
+        inputs: &["requirements.txt", "codex/requirements.txt"],
         tool: Some(Tool::Python),
         install: python,
     },
@@ -222,6 +222,12 @@ fn python(Installation { drives, into }: &Installation<'_>) -> Result<()> {
             .args(["-m", "venv"])
             .arg(into),
     )?;
+    pip(into, &[], &drives.join("requirements.txt"))?;
+    // Codex's SDK wants its own binary as a package, hundreds of megabytes that nobody runs.
+    pip(into, &["--no-deps"], &drives.join("codex/requirements.txt"))
+}
+
+fn pip(into: &Path, options: &[&str], requirements: &Path) -> Result<()> {
     process::run(
         Command::new(into.join("bin/python"))
             .args([
@@ -230,9 +236,10 @@ fn python(Installation { drives, into }: &Installation<'_>) -> Result<()> {
                 "install",
                 "--quiet",
                 "--disable-pip-version-check",
-                "-r",
             ])
-            .arg(drives.join("requirements.txt")),
+            .args(options)
+            .arg("-r")
+            .arg(requirements),
     )
 }
 

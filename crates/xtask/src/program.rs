@@ -49,7 +49,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 16] = [
+const PROGRAMS: [Program; 17] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -61,6 +61,12 @@ const PROGRAMS: [Program; 16] = [
     ),
     Program::new(Kind::Drive, "acp_rs_v1", Runner::RustSdk, "v1"),
     Program::new(Kind::Drive, "acp_rs_v2", Runner::RustSdk, "v2"),
+    Program::new(
+        Kind::Drive,
+        "codex_py",
+        Runner::PythonSdk,
+        "drives/codex_py.py",
+    ),
     Program::new(Kind::Drive, "codex_ts", Runner::Node, "drives/codex_ts.mjs"),
     Program::new(
         Kind::Drive,

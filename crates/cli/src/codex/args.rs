@@ -28,6 +28,22 @@ pub(super) enum CodexCommand {
     /// Run one turn without a person
     #[command(visible_alias = "e")]
     Exec(Box<ExecArgs>),
+    /// Serve a program: JSON-RPC on stdin and stdout
+    AppServer(AppServerArgs),
+}
+
+/// The app-server.
+#[derive(Debug, Args)]
+pub(super) struct AppServerArgs {
+    /// Where to listen; stdio is all there is
+    #[arg(long, value_name = "URL", default_value = "stdio://", value_parser = ["stdio://"])]
+    listen: String,
+    /// The same
+    #[arg(long)]
+    stdio: bool,
+    /// Accepted and passed over
+    #[arg(long)]
+    analytics_default_enabled: bool,
 }
 
 /// One headless turn.

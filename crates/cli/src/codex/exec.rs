@@ -188,7 +188,7 @@ fn schema(path: &Path) -> Result<serde_json::Value, Failure> {
 }
 
 /// A file of the user, of at most so many bytes.
-fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let failed = |error: std::io::Error| Failure::Found(format!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;

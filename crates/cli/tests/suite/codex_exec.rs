@@ -287,6 +287,44 @@ fn the_final_message_keeps_to_the_schema_or_that_is_said() {
     assert!(log.contains("output-schema") && log.contains("image/png"));
 }
 
+/// RESUME-2: by its exact name, where only one thread has it.
+#[test]
+fn a_thread_is_resumed_by_its_name() {
+    let home = Home::new();
+    let ids: Vec<_> = ["one", "two"]
+        .map(|text| thread(&turn(&home, &[], text).well()))
+        .into();
+    home.run(&["sessions", "rename", &ids[0], "my thread"])
+        .well();
+    let again = turn(&home, &["resume", "my thread"], "again").well();
+    assert_eq!(thread(&again), ids[0]);
+    home.run(&["sessions", "rename", &ids[1], "my thread"])
+        .well();
+    let both = turn(&home, &["resume", "my thread"], "again");
+    assert_eq!((both.code, both.stdout.as_str()), (Some(2), ""));
+    assert!(
+        ids.iter().all(|id| both.stderr.contains(id)),
+        "{}",
+        both.stderr
+    );
+}
+
+/// The host is sessiond itself, whatever this program is called.
+#[test]
+fn with_a_host_the_thread_lives_there() {
+    let home = Home::new();
+    let hosted = |args: &[&str], prompt: &str| {
+        let mut command = home.codex(&[&SDK[..], &["danger-full-access"], args].concat());
+        command.env("SESSIOND_HOST", "1");
+        finish(command, prompt).well()
+    };
+    let first = hosted(&[], "one");
+    let id = thread(&first);
+    let again = hosted(&["resume", &id], "/run echo hi");
+    assert_eq!(thread(&again), id);
+    assert!(kinds(&lines(&again.stdout)).contains(&"item.completed command_execution".to_owned()));
+}
+
 #[test]
 fn an_ephemeral_thread_is_not_kept() {
     let home = Home::new();
@@ -365,7 +403,14 @@ fn after_sigkill_at_any_moment_the_thread_goes_on() {
         let id = seen[0]["thread_id"].as_str().unwrap();
         let again = turn(&home, &["resume", id], "again").well();
         assert_eq!(thread(&again), id, "{moment}");
-        assert!(kinds(&lines(&again.stdout)).contains(&"turn.completed".to_owned()));
+        let told = kinds(&lines(&again.stdout));
+        let wanted = [
+            "thread.started",
+            "turn.started",
+            "item.completed agent_message",
+            "turn.completed",
+        ];
+        assert_eq!(told, wanted, "{moment}");
     }
 }
 

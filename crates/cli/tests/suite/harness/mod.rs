@@ -2,6 +2,7 @@
 
 mod behind;
 mod claude;
+mod codex;
 mod files;
 mod home;
 mod host;
@@ -17,6 +18,7 @@ pub(crate) use behind::{
     serve_as, update,
 };
 pub(crate) use claude::{Claude, PROGRAM, user};
+pub(crate) use codex::Codex;
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
 pub(crate) use host::{face, holder, kill, start};

@@ -1,0 +1,317 @@
+//! The turns of a thread, folded from its events: those of a replay, or those of a log that is read
+//! page by page. What was cleared or rewound away is left out.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sessiond_protocol::{
+    Cursor, Event, EventFrame, InForce, Item as Said, ItemId, Marker, SessionId, SessionOpened,
+    Standing, Titler, TurnId, TurnOutcome, Usage,
+};
+
+use super::decisions::Decisions;
+use super::item::{Detail, Item, Place, item};
+use super::time::{ms, seconds};
+
+/// How a turn stands, in Codex's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum TurnStatus {
+    Completed,
+    Interrupted,
+    Failed,
+    InProgress,
+}
+
+impl From<TurnOutcome> for TurnStatus {
+    fn from(outcome: TurnOutcome) -> Self {
+        match outcome {
+            TurnOutcome::Completed => TurnStatus::Completed,
+            TurnOutcome::Failed => TurnStatus::Failed,
+            TurnOutcome::Cancelled | TurnOutcome::Interrupted | TurnOutcome::NotRun => {
+                TurnStatus::Interrupted
+            }
+        }
+    }
+}
+
+/// A turn with its items. Times are milliseconds of the Unix epoch.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Turn {
+    pub(super) id: String,
+    pub(super) status: TurnStatus,
+    pub(super) error: Option<String>,
+    pub(super) started: Option<i64>,
+    pub(super) completed: Option<i64>,
+    pub(super) items: Vec<Item>,
+    /// Where it began; its events come after this one.
+    at: Cursor,
+    /// Where one can go back to behind it.
+    pub(super) bookmark: Option<Cursor>,
+}
+
+impl Turn {
+    /// As the app-server shows it; with its items, or as `turn/started` and the like have it.
+    pub(super) fn json(&self, view: ItemsView) -> Value {
+        let items: &[Item] = match view {
+            ItemsView::Full => &self.items,
+            ItemsView::NotLoaded => &[],
+        };
+        json!({
+            "id": self.id,
+            "rootTurnId": self.id,
+            "items": items,
+            "itemsView": view,
+            "status": self.status,
+            "error": self.error.as_deref().map(turn_error),
+            "startedAt": self.started.map(seconds),
+            "completedAt": self.completed.map(seconds),
+            "durationMs": self.started.zip(self.completed).map(|(from, to)| (to - from).max(0)),
+        })
+    }
+}
+
+/// What went wrong in a turn.
+pub(super) fn turn_error(message: &str) -> Value {
+    json!({ "message": message, "codexErrorInfo": "other", "additionalDetails": null })
+}
+
+/// What of a turn's items is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ItemsView {
+    /// None.
+    NotLoaded,
+    /// All.
+    Full,
+}
+
+/// The fold.
+#[derive(Debug)]
+pub(super) struct Past {
+    pub(super) header: Option<SessionOpened>,
+    /// When the thread was made and last spoken in, in milliseconds.
+    pub(super) created: Option<i64>,
+    pub(super) updated: Option<i64>,
+    /// What its user called it.
+    pub(super) name: Option<String>,
+    /// The last turn that told its usage.
+    pub(super) last_usage: Option<(String, Usage)>,
+    cwd: String,
+    turns: Vec<Turn>,
+    /// What is open at the end of the log, for a thread that nobody runs.
+    standing: Standing,
+    in_force: InForce,
+    /// Where the newest event lies.
+    pub(super) cursor: Cursor,
+    begun: HashMap<ItemId, i64>,
+    decisions: Decisions,
+}
+
+impl Default for Past {
+    fn default() -> Self {
+        Self {
+            header: None,
+            created: None,
+            updated: None,
+            name: None,
+            last_usage: None,
+            cwd: String::new(),
+            turns: Vec::new(),
+            standing: Standing::default(),
+            in_force: InForce::new(Vec::new(), Cursor::START),
+            cursor: Cursor::START,
+            begun: HashMap::new(),
+            decisions: Decisions::default(),
+        }
+    }
+}
+
+impl Past {
+    /// Closes what a process left open that is not there any more, as the next load would
+    /// (RESUME-6). The turn that runs here stays open.
+    pub(super) fn settle(&mut self, session: SessionId, running: Option<TurnId>) {
+        if running.is_none() {
+            let standing = std::mem::take(&mut self.standing);
+            for frame in standing.closings(session) {
+                self.apply(&frame);
+            }
+        }
+    }
+
+    /// Takes in the next event.
+    pub(super) fn apply(&mut self, frame: &EventFrame) {
+        self.standing.apply(frame);
+        if let Some(cursor) = frame.cursor {
+            self.cursor = cursor;
+        }
+        let at = frame.at.as_deref().and_then(ms);
+        self.decisions.apply(frame);
+        match &frame.event {
+            Event::SessionOpened(header) => {
+                self.created = at;
+                self.updated = at;
+                self.cwd.clone_from(&header.cwd);
+                self.header = Some((**header).clone());
+            }
+            Event::SessionChanged(change) => {
+                if let (Some(title), Some(Titler::User)) = (&change.title, change.titled_by) {
+                    self.name = Some(title.clone());
+                }
+            }
+            Event::TurnStarted { .. } => self.turn_started(frame, at),
+            Event::TurnEnded(ended) => {
+                let error = ended.error.as_ref().map(|error| error.message.clone());
+                if let (Some(turn), Some(usage)) = (frame.turn, ended.usage) {
+                    self.last_usage = Some((turn.to_string(), usage));
+                }
+                if let Some(turn) = self.turn_mut(frame.turn) {
+                    turn.status = ended.outcome.into();
+                    turn.error = error.filter(|_| turn.status == TurnStatus::Failed);
+                    turn.completed = at;
+                    turn.bookmark = frame.cursor;
+                }
+            }
+            Event::ItemStarted { .. } => {
+                self.begun.extend(frame.item.zip(at));
+            }
+            Event::ItemEnded { item } => self.item_ended(frame, at, item),
+            Event::Marker(Marker::Clear {}) => {
+                self.in_force = InForce::new(Vec::new(), self.cursor);
+            }
+            Event::Marker(Marker::Rewind { kept, .. }) => {
+                self.in_force = InForce::new(kept.clone(), self.cursor);
+            }
+            Event::Marker(Marker::Fork { parent, at: point }) => {
+                self.created = at.or(self.created);
+                if let Some(header) = &mut self.header {
+                    header.parent = Some(sessiond_protocol::ForkPoint {
+                        session: *parent,
+                        at: *point,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn turn_started(&mut self, frame: &EventFrame, at: Option<i64>) {
+        let Some(id) = frame.turn else { return };
+        self.turns.push(Turn {
+            id: id.to_string(),
+            status: TurnStatus::InProgress,
+            error: None,
+            started: at,
+            completed: None,
+            items: Vec::new(),
+            at: self.cursor,
+            bookmark: None,
+        });
+    }
+
+    fn turn_mut(&mut self, id: Option<TurnId>) -> Option<&mut Turn> {
+        let id = id?.to_string();
+        self.turns.iter_mut().rev().find(|turn| turn.id == id)
+    }
+
+    fn item_ended(&mut self, frame: &EventFrame, at: Option<i64>, said: &Said) {
+        let Some(id) = frame.item else { return };
+        let started = self.begun.remove(&id).or(at);
+        let shown = item(
+            said,
+            Place {
+                id,
+                cwd: &self.cwd,
+                verdict: self.decisions.take(id),
+                started,
+                completed: at,
+            },
+        );
+        let Some(shown) = shown else { return };
+        if matches!(said, Said::UserMessage { .. } | Said::AgentMessage { .. }) {
+            self.updated = at.or(self.updated);
+        }
+        if frame.turn.is_none() && self.begins_turn(said) {
+            self.appended(id, at);
+        }
+        let turn = match frame.turn {
+            Some(_) => self.turn_mut(frame.turn),
+            None => self.turns.last_mut(),
+        };
+        if let Some(turn) = turn {
+            turn.items.push(shown);
+            if frame.turn.is_none() {
+                turn.completed = at;
+                turn.bookmark = frame.cursor;
+            }
+        }
+    }
+
+    /// What was appended without a turn is shown as turns: each message of the user begins one.
+    fn begins_turn(&self, said: &Said) -> bool {
+        let goes_on = |turn: &Turn| {
+            turn.items.first().is_some_and(|first| match &first.detail {
+                Detail::UserMessage { id, .. } => *id == turn.id,
+                _ => false,
+            })
+        };
+        matches!(said, Said::UserMessage { .. }) || !self.turns.last().is_some_and(goes_on)
+    }
+
+    fn appended(&mut self, id: ItemId, at: Option<i64>) {
+        self.turns.push(Turn {
+            id: id.to_string(),
+            status: TurnStatus::Completed,
+            error: None,
+            started: at,
+            completed: at,
+            items: Vec::new(),
+            at: self.cursor,
+            bookmark: None,
+        });
+    }
+
+    /// The turns that are in force, oldest first.
+    pub(super) fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> {
+        self.turns
+            .iter()
+            .filter(|turn| self.in_force.contains(turn.at))
+    }
+
+    /// The turn of this id, if it is in force, and the one before it.
+    pub(super) fn turn(&self, id: &str) -> Option<(Option<&Turn>, &Turn)> {
+        let mut before = None;
+        for turn in self.turns() {
+            if turn.id == id {
+                return Some((before, turn));
+            }
+            before = Some(turn);
+        }
+        None
+    }
+
+    /// Where one goes back to, so that a turn and all after it are gone.
+    pub(super) fn before(&self, id: &str) -> Option<Cursor> {
+        let (before, _) = self.turn(id)?;
+        // Before the first turn lies the header, or what the thread began anew with.
+        let start = Cursor(self.in_force.before().0.max(1));
+        Some(before.map_or(start, |turn| turn.bookmark.unwrap_or(start)))
+    }
+
+    /// The beginning of the first thing that was said.
+    pub(super) fn preview(&self) -> String {
+        let mut items = self.turns().flat_map(|turn| &turn.items);
+        let said = items.find_map(|item| item.said());
+        said.unwrap_or_default().to_owned()
+    }
+
+    /// The thread that it was forked from.
+    pub(super) fn parent(&self) -> Option<SessionId> {
+        let parent = self.header.as_ref()?.parent.as_ref()?;
+        Some(parent.session)
+    }
+}
+
+#[cfg(test)]
+mod tests;
