@@ -196,7 +196,7 @@ fn a_thread_is_archived_brought_back_named_and_deleted() {
     );
     assert_eq!(
         ids(&codex.call("thread/list", json!({ "archived": true }))),
-        [id.clone()]
+        std::slice::from_ref(&id)
     );
     let back = codex.call("thread/unarchive", thread(&id));
     assert_eq!(back["thread"]["preview"], "hello");

@@ -43,6 +43,6 @@ fn what_no_agent_could_be_told_is_refused() {
         json!({"type": "web_search_call"}),
         json!("text"),
     ] {
-        assert!(items(&[bad.clone()]).is_err(), "{bad}");
+        assert!(items(std::slice::from_ref(&bad)).is_err(), "{bad}");
     }
 }
