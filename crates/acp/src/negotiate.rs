@@ -73,6 +73,11 @@ impl From<&ClientCapabilities> for Offers {
 /// Reads the params of `initialize`. Any integer is a version: we speak 1 and answer that, whatever
 /// was asked for. A capability that is malformed is one that was not offered.
 ///
+/// A client of version 2 asks in the shape of that version and goes on in version 1 when it is
+/// answered so: what the two shapes have in common is taken over, and so are boolean options, which
+/// every client of version 2 has. Nothing else is: members that version 2 does not name offer nothing
+/// (acp.md 2.1).
+///
 /// # Errors
 /// Invalid params without a version, or with one that is no integer.
 pub(crate) fn offers(params: Option<&RawValue>) -> Result<Offers, ErrorObject> {
@@ -82,12 +87,24 @@ pub(crate) fn offers(params: Option<&RawValue>) -> Result<Offers, ErrorObject> {
         protocol_version: Number,
         #[serde(default)]
         client_capabilities: Value,
+        #[serde(default)]
+        capabilities: Value,
+        #[serde(default)]
+        info: Value,
     }
     let asked: Initialize = read(params)?;
     if asked.protocol_version.is_f64() {
         return Err(invalid_params("protocolVersion is not an integer"));
     }
-    let client = serde_json::from_value::<ClientCapabilities>(asked.client_capabilities);
+    let is_later = asked.protocol_version.as_u64() > Some(1);
+    let offered = match asked.client_capabilities {
+        Value::Null if is_later && asked.info.is_object() => json!({
+            "elicitation": asked.capabilities.get("elicitation"),
+            "session": { "configOptions": { "boolean": {} } },
+        }),
+        offered => offered,
+    };
+    let client = serde_json::from_value::<ClientCapabilities>(offered);
     Ok(Offers::from(&client.unwrap_or_default()))
 }
 

@@ -70,7 +70,7 @@ async fn a_compaction_is_told_to_who_offered_it_and_marked_for_all_others() {
         let load = load(&mut stage).await;
         stage.happen(Some(item(1)), summed_up("so far"));
         loaded(&mut stage, &load).await;
-        assert_eq!(replayed(&mut stage).await, [expected.clone()]);
+        assert_eq!(replayed(&mut stage).await, std::slice::from_ref(&expected));
         let mut stage = Stage::with_turn(capabilities).await;
         stage.happen(Some(item(1)), summed_up("so far"));
         assert_eq!(stage.update().await, expected);

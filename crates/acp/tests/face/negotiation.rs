@@ -1,9 +1,11 @@
 //! What `initialize` settles (acp.md 1.2, 8).
 
 use serde_json::{Value, json};
-use sessiond_protocol::{Op, RequestKind};
+use sessiond_protocol::{
+    Accepted, AgentInfo, AgentOption, Op, OptionValue, RequestKind, SessionView,
+};
 
-use crate::harness::Stage;
+use crate::harness::{Stage, view};
 
 #[tokio::test]
 async fn any_integer_version_is_answered_with_1_and_anything_else_refused() {
@@ -36,6 +38,78 @@ async fn any_integer_version_is_answered_with_1_and_anything_else_refused() {
                 .await;
             stage.result(2).await;
         }
+    }
+}
+
+/// ADAPT-1, acp.md 2.1: what a client of version 2 offers in the shape of that version, and nothing
+/// that only looks like an offer of version 1.
+#[tokio::test]
+async fn a_client_of_version_2_goes_on_in_version_1_with_what_it_offered() {
+    use RequestKind::{Elicitation, ElicitationUrl, Extension, Permission};
+    let info = json!({"name": "client", "version": "2"});
+    let both = json!({"elicitation": {"form": {}, "url": {}}});
+    let table = [
+        (json!({}), vec![], true),
+        (both.clone(), vec![Elicitation, ElicitationUrl], true),
+        (
+            json!({"elicitation": {"url": {}}}),
+            vec![ElicitationUrl],
+            true,
+        ),
+        (json!("garbage"), vec![], true),
+        // No members of version 2: they offer nothing.
+        (
+            json!({"fs": {"readTextFile": true}, "terminal": true, "plan": {},
+                "session": {"notices": {}}}),
+            vec![],
+            true,
+        ),
+    ];
+    for (capabilities, offered, booleans) in table {
+        let params = json!({"protocolVersion": 2, "info": info, "capabilities": capabilities});
+        check(params, offered, booleans).await;
+    }
+    // The shape of version 1 counts where it is there, whatever version was asked for.
+    let params = json!({"protocolVersion": 2, "info": info, "capabilities": both,
+        "clientCapabilities": {}});
+    check(params, vec![], false).await;
+    let params = json!({"protocolVersion": 1, "info": info, "capabilities": both});
+    check(params, vec![], false).await;
+    let params = json!({"protocolVersion": 2, "capabilities": both});
+    check(params, vec![], false).await;
+
+    async fn check(params: Value, offered: Vec<RequestKind>, booleans: bool) {
+        let mut stage = Stage::new().await;
+        stage.request(0, "initialize", params.clone()).await;
+        assert_eq!(stage.result(0).await["protocolVersion"], 1);
+        let new = json!({"cwd": "/w", "mcpServers": []});
+        stage.request(1, "session/new", new).await;
+        let submitted = stage.submitted().await;
+        let Op::SessionNew(new) = &submitted.op else {
+            panic!("not a new session")
+        };
+        let expected: Vec<_> = [Permission, Extension].into_iter().chain(offered).collect();
+        assert_eq!(new.answers, expected, "{params}");
+        let agent = AgentInfo {
+            options: vec![AgentOption {
+                id: "fast".into(),
+                name: "Fast".into(),
+                description: None,
+                category: None,
+                value: OptionValue::Boolean(true),
+                choices: Vec::new(),
+            }],
+            ..view().agent
+        };
+        let view = SessionView { agent, ..view() };
+        stage.accept(&submitted, Accepted::Session(Box::new(view)));
+        let options = stage.result(1).await["configOptions"].take();
+        let has_it = options
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|option| option["id"] == "fast");
+        assert_eq!(has_it, booleans, "{params}");
     }
 }
 

@@ -92,8 +92,43 @@ async fn params_are_read_strictly_for_version_2_and_leniently_for_a_later_one() 
         ),
     ];
     for (params, expected) in table {
-        let (_, found) = answer(Versions::Auto, params).await;
-        assert_eq!(found, expected, "{params}");
+        for versions in [Versions::Auto, Versions::V2] {
+            let (_, found) = answer(versions, params).await;
+            assert_eq!(found, expected, "{params} to {versions:?}");
+        }
+    }
+}
+
+/// acp.md 6.4 point 8: each shape to the face that speaks only the other version.
+#[tokio::test]
+async fn the_shape_of_the_other_version_is_answered_by_the_version_that_it_names() {
+    let v1 =
+        r#"{"protocolVersion":1,"clientCapabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    let v1_asking_for_2 =
+        r#"{"protocolVersion":2,"clientCapabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    let v2 = r#"{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{}}"#;
+    let v2_asking_for_1 =
+        r#"{"protocolVersion":1,"info":{"name":"c","version":"1"},"capabilities":{}}"#;
+    let table = [
+        (Versions::V1, v2, Version(1)),
+        (Versions::V1, v1_asking_for_2, Version(1)),
+        (Versions::V1, v2_asking_for_1, Version(1)),
+        (Versions::V2, v1, Unsupported(1)),
+        (Versions::V2, v2_asking_for_1, Unsupported(1)),
+        (Versions::V2, v1_asking_for_2, Invalid),
+        (Versions::Auto, v1_asking_for_2, Invalid),
+        (Versions::Auto, v2_asking_for_1, Version(1)),
+    ];
+    for (versions, params, expected) in table {
+        let (mut stage, found) = answer(versions, params).await;
+        assert_eq!(found, expected, "{params} to {versions:?}");
+        // Who was refused may try again.
+        if !matches!(found, Version(_)) {
+            stage
+                .request(2, "initialize", serde_json::from_str(v2).unwrap())
+                .await;
+            assert_eq!(stage.heard().await["result"]["protocolVersion"], 2);
+        }
     }
 }
 
