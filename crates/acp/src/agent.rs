@@ -36,6 +36,7 @@ mod start;
 mod terminals;
 mod turn;
 mod update;
+mod withdrawal;
 
 pub use command::AgentCommand;
 pub use factory::AcpAgent;

@@ -34,7 +34,7 @@ pub(crate) enum Purpose {
     Configure(Setter),
     Title(Titling),
     Prompt(Wish),
-    Extension,
+    Extension(Wish),
     /// Nothing depends on its receipt.
     Nothing,
 }
@@ -85,7 +85,7 @@ pub(crate) enum Titling {
     Attached(String),
 }
 
-/// What the client wants of a prompt whose turn has no name yet.
+/// What the client wants of a prompt whose turn has no name yet, or of what the agent has not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     Run,
@@ -135,7 +135,7 @@ impl Awaited {
             Purpose::Configure(_) => "configure",
             Purpose::Title(_) => "title",
             Purpose::Prompt(_) => "prompt",
-            Purpose::Extension => "extension",
+            Purpose::Extension(_) => "extension",
             Purpose::Nothing => "other",
         }
     }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use sessiond_protocol::{Answered, Op, RequestBody, SessionId};
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
-use crate::awaited::{Awaited, Purpose};
+use crate::awaited::{Awaited, Purpose, Wish};
 use crate::face::Face;
 use crate::gate::{Gate, Passage, passage};
 use crate::params::read;
@@ -52,7 +52,7 @@ impl Face {
         let (session, op) = self
             .extension_op(method, params, Answered::Answer)
             .ok_or_else(method_not_found)?;
-        let awaited = Awaited::about(session, id, Purpose::Extension);
+        let awaited = Awaited::about(session, id, Purpose::Extension(Wish::Run));
         self.submit(awaited, Some(session), op)
     }
 

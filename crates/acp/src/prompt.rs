@@ -48,7 +48,8 @@ impl Face {
         }
     }
 
-    /// `$/cancel_request`: of a prompt, only its own turn. Other requests answer by themselves.
+    /// `$/cancel_request`: of a prompt, only its own turn; of what goes to the agent, that is told so.
+    /// Other requests answer by themselves.
     pub(crate) fn cancel_request(&mut self, params: &RawValue) {
         let Some(asked) = cancelled_id(params) else {
             return;
@@ -67,6 +68,16 @@ impl Face {
                 *wish = Wish::Cancel;
             }
         }
+        self.submissions.withdraw(|awaited| {
+            let is_it = awaited.request.as_ref() == Some(&asked);
+            if let Purpose::Extension(wish) = &mut awaited.purpose
+                && is_it
+            {
+                *wish = Wish::Cancel;
+                return true;
+            }
+            false
+        });
     }
 
     /// Answers the prompt of a turn, after all updates of the turn (acp.md 5.1).

@@ -14,7 +14,7 @@ use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, RawId, error};
 use crate::awaited::{Awaited, Purpose, Setter, Showing, Titling, Wish};
 use crate::face::Face;
 use crate::live::Live;
-use crate::refusal::from_waist;
+use crate::refusal::{from_waist, request_cancelled};
 use crate::session::{Session, commands_update};
 use crate::update::Update;
 
@@ -90,7 +90,7 @@ impl Face {
             (Purpose::Prompt(wish), Verdict::Accepted(Accepted::Turn { turn })) => {
                 self.turn_named(id.clone(), session, (turn, wish));
             }
-            (Purpose::Extension, Verdict::Accepted(Accepted::Extension { extension })) => {
+            (Purpose::Extension(_), Verdict::Accepted(Accepted::Extension { extension })) => {
                 self.client.answer(id, &extension);
             }
             (purpose, Verdict::Error(refused)) => {
@@ -251,6 +251,9 @@ impl Face {
             Purpose::Attach(_) => self.attach_failed(session),
             Purpose::Forked => self.drop_copy(session),
             Purpose::Title(Titling::Attached(_)) => self.leave(session),
+            Purpose::Extension(Wish::Cancel) => {
+                return self.client.fail(id, &request_cancelled());
+            }
             _ => {}
         }
         let error = match refused {

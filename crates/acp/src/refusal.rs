@@ -7,7 +7,7 @@ use serde::Serialize;
 use sessiond_protocol::{ErrorCode, ForeignError, WireError};
 use sessiond_wire::rpc::{
     ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
-    error,
+    REQUEST_CANCELLED, error,
 };
 
 const NOT_FOUND: i32 = -32002;
@@ -28,6 +28,11 @@ pub(crate) fn invalid_params(why: &str) -> ErrorObject {
 /// A request that may not come now.
 pub(crate) fn invalid_request(why: &str) -> ErrorObject {
     error(INVALID_REQUEST, format!("Invalid request: {why}"))
+}
+
+/// That the client has taken its request back.
+pub(crate) fn request_cancelled() -> ErrorObject {
+    error(REQUEST_CANCELLED, "Request cancelled")
 }
 
 /// A method that is unknown or was not advertised.

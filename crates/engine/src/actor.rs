@@ -6,6 +6,7 @@ mod failure;
 mod ids;
 mod lag;
 mod noting;
+mod passing;
 mod perform;
 mod rewinding;
 mod running;
@@ -41,6 +42,7 @@ use crate::{
 pub(crate) use ids::Ids;
 use lag::Lag;
 use noting::Noting;
+use passing::Passing;
 use running::{Dropped, Running};
 use viewers::FeedEnd;
 
@@ -154,6 +156,7 @@ pub(crate) struct Actor {
     loaded: Loaded,
     waiters: HashMap<Token, Waiter>,
     next_token: u64,
+    passing: Passing,
     started: Instant,
     /// Whether the core has nothing left to do, unless somebody comes.
     let_go: bool,
@@ -192,6 +195,7 @@ impl Actor {
             held: VecDeque::new(),
             waiters: HashMap::new(),
             next_token: 0,
+            passing: Passing::default(),
             started: Instant::now(),
             let_go: false,
             stopping: false,
@@ -282,10 +286,14 @@ impl Actor {
                 let token = self.wait(Waiter::Call(reply));
                 Input::CallStarted { call, token }
             }
-            FromAgent::Ask(item, body, reply) => {
-                let token = self.wait(Waiter::Outcome(reply));
+            FromAgent::Ask(item, body, reply, asking) => {
+                let token = *asking.get_or_init(|| self.wait(Waiter::Outcome(reply)));
                 Input::Asked { item, body, token }
             }
+            FromAgent::TakeBack(asking) => match asking.get() {
+                Some(token) => Input::TakenBack { token: *token },
+                None => return,
+            },
             FromAgent::CallsEnded(reply) => {
                 let token = self.wait(Waiter::Unit(reply));
                 Input::CallsEnded { token }

@@ -8,7 +8,7 @@ use std::{
     fmt,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -23,6 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::{AgentError, TurnOver};
 
+use crate::core::Token;
 pub(crate) use crate::report::{CompactionReport, TurnReport};
 
 /// How many messages an agent may be ahead of the engine. Small, so that a slow client slows the
@@ -278,10 +279,20 @@ pub(crate) enum FromAgent {
     Emit(Emit),
     CallStarted(Box<ToolCall>, oneshot::Sender<Announced>),
     CallsEnded(oneshot::Sender<()>),
-    Ask(Option<ItemId>, RequestBody, oneshot::Sender<Outcome>),
+    Ask(
+        Option<ItemId>,
+        RequestBody,
+        oneshot::Sender<Outcome>,
+        Asking,
+    ),
+    /// What was asked before is taken back.
+    TakeBack(Asking),
     TakeSteers(oneshot::Sender<Vec<Vec<Content>>>),
     Record(Marker, oneshot::Sender<()>),
 }
+
+/// Names a question from when the session has taken it in: until then nothing can be said about it.
+pub(crate) type Asking = Arc<OnceLock<Token>>;
 
 /// What becomes of a call that was announced.
 #[derive(Debug, Clone, PartialEq)]
@@ -368,8 +379,31 @@ impl TurnContext {
     /// # Errors
     /// [`TurnOver`]: return at once.
     pub async fn ask(&self, item: Option<ItemId>, body: RequestBody) -> Result<Outcome, TurnOver> {
-        let (reply, answer) = oneshot::channel();
-        self.send(FromAgent::Ask(item, body, reply)).await?;
+        self.ask_unless(item, body, std::future::pending()).await
+    }
+
+    /// The same for a question that may be taken back: once `withdrawn` is done the client is told
+    /// that nobody waits any more, and the answer is [`Outcome::Cancelled`] unless one came before.
+    /// What was to be done for it, such as a file to be written, may have been done by then.
+    ///
+    /// # Errors
+    /// [`TurnOver`]: return at once.
+    pub async fn ask_unless(
+        &self,
+        item: Option<ItemId>,
+        body: RequestBody,
+        withdrawn: impl Future<Output = ()>,
+    ) -> Result<Outcome, TurnOver> {
+        let (reply, mut answer) = oneshot::channel();
+        let asking = Asking::default();
+        self.send(FromAgent::Ask(item, body, reply, asking.clone()))
+            .await?;
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer.map_err(|_| TurnOver),
+            () = withdrawn => {}
+        }
+        self.send(FromAgent::TakeBack(asking)).await?;
         answer.await.map_err(|_| TurnOver)
     }
 

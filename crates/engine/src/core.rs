@@ -297,6 +297,7 @@ impl Stepping<'_> {
             Input::Told(telling) => self.told(telling),
             Input::Kept(marker) => self.record(None, None, Event::Marker(marker)),
             Input::Withdrawn(cause) => self.withdrawn(&cause),
+            Input::TakenBack { token } => self.taken_back(token),
             Input::Answered {
                 conn,
                 request,

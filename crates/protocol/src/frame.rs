@@ -22,8 +22,8 @@ pub enum ClientFrame {
     /// An answer to a request.
     Answer(Answer),
     /// Takes back a submission of this connection that has not taken effect: the turn of it that
-    /// waits ends as cancelled. There is no answer; anything else is too late, which is no error
-    /// (SQEQ-4). The submission has had its receipt.
+    /// waits ends as cancelled, an extension that the agent has not answered is refused. There is no
+    /// answer; anything else is too late, which is no error (SQEQ-4).
     Withdraw {
         /// The submission.
         id: SubmissionId,

@@ -351,6 +351,8 @@ pub enum ClosedBecause {
     ControllerLeft,
     /// The log failed, and the turn with it.
     LogFailed,
+    /// The agent took it back.
+    TakenBack,
     /// Something else.
     #[default]
     #[serde(other)]

@@ -70,4 +70,12 @@ impl<A> Submissions<A> {
     pub fn awaited_mut(&mut self) -> impl Iterator<Item = &mut A> {
         self.awaited.values_mut()
     }
+
+    /// Takes back those submissions for which `wanted` says so: their receipts still come.
+    pub fn withdraw(&mut self, mut wanted: impl FnMut(&mut A) -> bool) {
+        let wanted = self.awaited.iter_mut().filter_map(|(id, awaited)| {
+            wanted(awaited).then(|| ClientFrame::Withdraw { id: id.clone() })
+        });
+        self.outbox.extend(wanted);
+    }
 }

@@ -11,7 +11,9 @@ use sessiond_protocol::{
     Content, ItemId, Marker, Outcome, RequestBody, Settings, Severity, Stop, TerminalOp,
     ToolStatus, Usage,
 };
-use sessiond_wire::rpc::{CallError, InFlight, Inbound, REQUEST_CANCELLED, RawId, error};
+use sessiond_wire::rpc::{
+    CANCEL_REQUEST, CallError, InFlight, Inbound, REQUEST_CANCELLED, RawId, cancelled_id, error,
+};
 use tokio::sync::mpsc;
 
 use super::answer::{self, Turn as State};
@@ -26,6 +28,7 @@ use super::said::{Said, said};
 use super::settings;
 use super::terminals::Terminals;
 use super::update::{Chunk, Piece, Update};
+use super::withdrawal::Withdrawal;
 
 /// A turn that runs.
 pub(super) struct Turn<'a> {
@@ -35,7 +38,7 @@ pub(super) struct Turn<'a> {
     calls: Calls,
     terminals: Terminals,
     /// Requests of the agent that are not answered yet.
-    unanswered: InFlight<Wants>,
+    unanswered: InFlight<(Wants, Withdrawal)>,
     answers: Pending<'a, Answered>,
     /// The message that streams, by the agent's id of it.
     message: Option<String>,
@@ -147,6 +150,13 @@ impl<'a> Turn<'a> {
 
     async fn hear(&mut self, message: Inbound) -> Result<(), TurnOver> {
         match message {
+            Inbound::Notification { method, params } if method == CANCEL_REQUEST => {
+                let id = params.as_deref().and_then(cancelled_id);
+                if let Some((_, asked)) = id.and_then(|id| self.unanswered.get(&id)) {
+                    asked.take_back();
+                }
+                Ok(())
+            }
             Inbound::Notification { method, params } => {
                 let native = self.native.clone();
                 match said(&native, &method, params.as_deref()) {
@@ -219,7 +229,9 @@ impl<'a> Turn<'a> {
             "session/request_permission" => Wants::Permission,
             _ => Wants::Other,
         };
-        if let Err(refused) = self.unanswered.begin(id.clone(), wants) {
+        let withdrawal = Withdrawal::none();
+        let entry = (wants, withdrawal.clone());
+        if let Err(refused) = self.unanswered.begin(id.clone(), entry) {
             native.peer.refuse(Some(&id), &refused);
             return Ok(());
         }
@@ -235,7 +247,7 @@ impl<'a> Turn<'a> {
                 {
                     cwd.clone_from(&native.cwd);
                 }
-                self.ask(id, None, body);
+                self.ask((id, withdrawal), None, body);
                 Ok(())
             }
             Ok(Asked::Permission(update, options)) => {
@@ -245,7 +257,7 @@ impl<'a> Turn<'a> {
                 match self.calls.get(&call) {
                     Some(Standing::Open(item, call)) => {
                         let body = asks::question(call, options);
-                        self.ask(id, Some(item), body);
+                        self.ask((id, withdrawal), Some(item), body);
                     }
                     Some(Standing::Closed) | None => {
                         self.unanswered.finish(&id);
@@ -257,10 +269,16 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn ask(&mut self, id: RawId, item: Option<ItemId>, body: RequestBody) {
+    fn ask(
+        &mut self,
+        (id, withdrawal): (RawId, Withdrawal),
+        item: Option<ItemId>,
+        body: RequestBody,
+    ) {
         let context = self.context;
         self.answers.push(async move {
-            let outcome = context.ask(item, body.clone()).await;
+            let withdrawn = withdrawal.taken_back();
+            let outcome = context.ask_unless(item, body.clone(), withdrawn).await;
             Answered { id, body, outcome }
         });
     }
@@ -274,8 +292,13 @@ impl<'a> Turn<'a> {
         } else {
             State::Runs
         };
-        let answer = answer::answer(&body, outcome, state).await;
-        self.unanswered.finish(&id);
+        let entry = self.unanswered.finish(&id);
+        let is_taken_back = entry.is_some_and(|(_, asked)| asked.is_taken_back());
+        let answer = if is_taken_back && outcome == Outcome::Cancelled {
+            Err(error(REQUEST_CANCELLED, "Cancelled"))
+        } else {
+            answer::answer(&body, outcome, state).await
+        };
         self.native.peer.respond(&id, answer.as_ref());
         Ok(())
     }
@@ -303,7 +326,7 @@ impl<'a> Turn<'a> {
     ) -> Result<TurnReport, AgentError> {
         let gone = self.native.over.is_over();
         self.answers = Pending::new();
-        for (id, wants) in self.unanswered.drain() {
+        for (id, (wants, _)) in self.unanswered.drain() {
             if wants == Wants::Permission && self.context.is_cancelled() {
                 self.native.peer.respond(&id, Ok(&answer::cancelled()));
                 continue;

@@ -81,6 +81,7 @@ pub(super) enum Awaited {
     Extension {
         id: RawId,
         session: SessionId,
+        wish: Wish,
     },
     /// Nobody waits for what becomes of it.
     Told,
@@ -120,7 +121,7 @@ pub(super) enum Stay {
     Visited,
 }
 
-/// What the client wants of a prompt whose turn has no name yet.
+/// What the client wants of a prompt whose turn has no name yet, or of what the agent has not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
     Run,
@@ -174,7 +175,7 @@ impl Awaited {
             | Awaited::Prompt { id, session, .. }
             | Awaited::Compact { id, session, .. }
             | Awaited::Stop { id, session }
-            | Awaited::Extension { id, session } => Some((id, Some(*session))),
+            | Awaited::Extension { id, session, .. } => Some((id, Some(*session))),
             Awaited::Told => None,
         }
     }

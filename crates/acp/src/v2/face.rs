@@ -11,7 +11,7 @@ use sessiond_protocol::{Answered, ClientFrame, Op, PersistenceState, ServerFrame
 use sessiond_wire::Submissions;
 use sessiond_wire::rpc::{CANCEL_REQUEST, ErrorObject, RawId};
 
-use super::awaited::Awaited;
+use super::awaited::{Awaited, Wish};
 use super::negotiate::{self, Offers};
 use super::session::Session;
 use crate::client::Client;
@@ -134,7 +134,15 @@ impl Face {
                 let op = self.extension(extension, params, Answered::Answer);
                 let (session, op) = op.ok_or_else(method_not_found)?;
                 let id = id.clone();
-                return self.submit(Awaited::Extension { id, session }, Some(session), op);
+                return self.submit(
+                    Awaited::Extension {
+                        id,
+                        session,
+                        wish: Wish::Run,
+                    },
+                    Some(session),
+                    op,
+                );
             }
             _ => return Err(method_not_found()),
         }

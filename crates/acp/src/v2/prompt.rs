@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use sessiond_protocol::{
     Content, IfBusy, Op, Queued, SessionId, TurnEnded, TurnId, TurnOutcome, TurnStage, prompt_item,
 };
-use sessiond_wire::rpc::{ErrorObject, REQUEST_CANCELLED, RawId, cancelled_id, error};
+use sessiond_wire::rpc::{ErrorObject, RawId, cancelled_id};
 
 use super::awaited::{Awaited, Wish};
 use super::face::Face;
@@ -13,6 +13,7 @@ use super::state::{Idle, failure};
 use super::{params, replay};
 use crate::compaction;
 use crate::params::read;
+use crate::refusal::request_cancelled;
 
 impl Face {
     /// A prompt while a turn runs waits its turn, and for its answer as long.
@@ -56,7 +57,8 @@ impl Face {
         }
     }
 
-    /// `$/cancel_request`: of a prompt that waits, only that. Other requests answer by themselves.
+    /// `$/cancel_request`: of a prompt that waits, only that; of what goes to the agent, that is told
+    /// so. Other requests answer by themselves.
     pub(super) fn cancel_request(&mut self, params: &RawValue) {
         let Some(asked) = cancelled_id(params) else {
             return;
@@ -75,6 +77,13 @@ impl Face {
                 *wish = Wish::Cancel;
             }
         }
+        self.submissions.withdraw(|awaited| match awaited {
+            Awaited::Extension { id, wish, .. } if *id == asked => {
+                *wish = Wish::Cancel;
+                true
+            }
+            _ => false,
+        });
     }
 
     /// A prompt has its turn: its message will be the turn's first.
@@ -88,7 +97,7 @@ impl Face {
             return self.inserted(&id, turn);
         }
         let Some(state) = self.sessions.get_mut(&session) else {
-            return self.client.fail(&id, &taken_back());
+            return self.client.fail(&id, &request_cancelled());
         };
         state.prompts.entry(turn).or_default().push(id);
         if wish == Wish::Cancel {
@@ -104,7 +113,7 @@ impl Face {
         (turn, prompt): (TurnId, &[Content]),
     ) {
         if !self.sessions.contains_key(&session) {
-            return self.client.fail(id, &taken_back());
+            return self.client.fail(id, &request_cancelled());
         }
         replay::say(&self.client, (session, prompt_item(turn)), prompt);
         self.inserted(id, turn);
@@ -141,7 +150,7 @@ impl Face {
             return;
         };
         let refused = match ended.outcome {
-            TurnOutcome::Cancelled => taken_back(),
+            TurnOutcome::Cancelled => request_cancelled(),
             _ => failure(ended, session),
         };
         for id in state.prompts.remove(&turn).unwrap_or_default() {
@@ -156,9 +165,4 @@ impl Face {
         let message = prompt_item(turn).to_string();
         self.client.answer(id, &PromptResponse::new(message));
     }
-}
-
-/// That a prompt was taken back before it became part of the conversation.
-pub(super) fn taken_back() -> ErrorObject {
-    error(REQUEST_CANCELLED, "Request cancelled")
 }

@@ -12,15 +12,14 @@ use sessiond_protocol::{
 };
 use sessiond_wire::rpc::{ErrorObject, INTERNAL_ERROR, RawId, error};
 
-use super::awaited::{Awaited, Behind, Purpose, Stay};
+use super::awaited::{Awaited, Behind, Purpose, Stay, Wish};
 use super::config::{Config, commands};
 use super::face::Face;
-use super::prompt::taken_back;
 use super::session::{Past, Session};
 use super::show::Show;
 use super::state::State;
 use super::update::Update;
-use crate::refusal::{from_waist, invalid_params, unknown_session};
+use crate::refusal::{from_waist, invalid_params, request_cancelled, unknown_session};
 
 impl Face {
     /// Takes in what became of a submission.
@@ -205,7 +204,7 @@ impl Face {
     fn closed(&mut self, id: RawId, session: SessionId, behind: Behind) {
         let closed = self.sessions.remove(&session).unwrap_or_default();
         for prompt in closed.prompts.values().flatten() {
-            self.client.fail(prompt, &taken_back());
+            self.client.fail(prompt, &request_cancelled());
         }
         self.questions.withdraw_all(session);
         if let Err(error) = self.shelve(id.clone(), session, behind) {
@@ -268,6 +267,11 @@ impl Face {
                 }
                 return;
             }
+            Awaited::Extension {
+                id,
+                wish: Wish::Cancel,
+                ..
+            } => return self.client.fail(id, &request_cancelled()),
             Awaited::Title { session, stay, .. } => self.leave(*session, *stay),
             Awaited::Resume { session, .. } => self.resume_failed(*session),
             _ => {}

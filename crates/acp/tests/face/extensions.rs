@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, Answered, ErrorCode, Event, Op, Outcome, RequestBody, WireError,
+    Accepted, Answered, ClientFrame, ErrorCode, Event, Op, Outcome, RequestBody, WireError,
 };
 
 use crate::harness::{OTHER, S, Stage, session};
@@ -61,6 +61,39 @@ async fn an_extension_of_the_client_goes_to_the_agent_of_its_session() {
         assert_eq!(stage.error(4).await, (-32601, Value::Null), "{params}");
         stage.notify("_own/ask", params).await;
     }
+    stage.quiet().await;
+}
+
+/// acp.md 1.6: who takes an extension back is answered once, with what the agent said if that came
+/// first.
+#[tokio::test]
+async fn an_extension_that_the_client_takes_back_is_taken_back_from_the_agent() {
+    let mut stage = Stage::with_session(json!({})).await;
+    let params = json!({"sessionId": S});
+    for id in [2, 3] {
+        stage.request(id, "_own/ask", params.clone()).await;
+    }
+    let (first, second) = (stage.submitted().await, stage.submitted().await);
+    stage
+        .notify("$/cancel_request", json!({"requestId": 2}))
+        .await;
+    let withdrawn = ClientFrame::Withdraw {
+        id: first.id.clone(),
+    };
+    assert_eq!(stage.sent().await, withdrawn);
+    stage.refuse(&first, WireError::new(ErrorCode::Refused, "taken back"));
+    assert_eq!(stage.error(2).await, (-32800, Value::Null));
+    stage
+        .notify("$/cancel_request", json!({"requestId": 3}))
+        .await;
+    stage.sent().await;
+    let extension = json!({"well": 1});
+    stage.accept(&second, Accepted::Extension { extension });
+    assert_eq!(stage.result(3).await, json!({"well": 1}));
+    // What is answered is nothing that could be taken back.
+    stage
+        .notify("$/cancel_request", json!({"requestId": 3}))
+        .await;
     stage.quiet().await;
 }
 

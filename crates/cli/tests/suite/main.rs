@@ -11,6 +11,7 @@ mod harness;
 
 mod acp_agent;
 mod acp_agent_between;
+mod acp_agent_cancels;
 mod acp_agent_client;
 mod acp_agent_extensions;
 mod acp_agent_faults;

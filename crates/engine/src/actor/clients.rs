@@ -1,10 +1,9 @@
 //! Clients of a session: attach with replay, submissions, answers, and their going.
 
-use serde_json::Value;
 use sessiond_log::Generation;
 use sessiond_protocol::{
-    Accepted, Answered, AttachMode, ClosedBecause, Cursor, ErrorCode, EventFrame, Loaded, Op,
-    Replay, SessionOpened, SubmissionId, Verdict, WireError,
+    Accepted, AttachMode, ClosedBecause, Cursor, ErrorCode, EventFrame, Loaded, Op, Replay,
+    SessionOpened, SubmissionId, Verdict, WireError,
 };
 
 use super::{Actor, Attach, Command, being_closed, lag::Lag, not_open, refusal};
@@ -62,7 +61,10 @@ impl Actor {
                     Self::reject(&outlet, id, not_open(self.parts.session));
                 }
             }
-            Command::Withdraw(cause) => self.input(Input::Withdrawn(cause)),
+            Command::Withdraw(cause) => {
+                self.passing.withdraw(&cause);
+                self.input(Input::Withdrawn(cause));
+            }
             Command::Answer {
                 outlet,
                 request,
@@ -85,33 +87,6 @@ impl Actor {
                 self.input(Input::Disconnected { conn });
             }
         }
-    }
-
-    /// Passes something to the agent that only the two of them understand; nothing waits for it.
-    fn pass_on(
-        &self,
-        (outlet, id): (Outlet, SubmissionId),
-        (method, params): (String, Value),
-        answer: Answered,
-    ) {
-        let Some(extensions) = self.parts.factory.extensions(self.parts.session) else {
-            let error = WireError::new(ErrorCode::Unsupported, "the agent takes no extensions");
-            return Self::reject(&outlet, id, error.about(self.parts.session));
-        };
-        let session = self.parts.session;
-        tokio::spawn(async move {
-            let verdict = match answer {
-                Answered::Answer => match extensions.request(method, params).await {
-                    Ok(extension) => Verdict::Accepted(Accepted::Extension { extension }),
-                    Err(error) => Verdict::Error(WireError::from(error).about(session)),
-                },
-                Answered::None => {
-                    extensions.notify(method, params).await;
-                    Verdict::Accepted(Accepted::Done {})
-                }
-            };
-            outlet.verdict(id, verdict);
-        });
     }
 
     pub(super) fn is_attached(&self, conn: ConnId) -> bool {

@@ -275,7 +275,12 @@ impl Stepping<'_> {
         self.settle(request, ask, (outcome, ClosedBecause::Answered));
     }
 
-    fn settle(&mut self, request: RequestId, ask: Ask, (outcome, why): (Outcome, ClosedBecause)) {
+    pub(super) fn settle(
+        &mut self,
+        request: RequestId,
+        ask: Ask,
+        (outcome, why): (Outcome, ClosedBecause),
+    ) {
         let turn = self.turn_id();
         self.close_ask(request, &ask, (outcome.clone(), why));
         if let (RequestBody::Permission(permission), Outcome::Selected { option }) =

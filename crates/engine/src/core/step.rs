@@ -107,6 +107,10 @@ pub(crate) enum Input {
         body: RequestBody,
         token: Token,
     },
+    /// The agent wants no answer any more to what it asked.
+    TakenBack {
+        token: Token,
+    },
     /// The agent has ended calls, and waits for whoever has a say about that.
     CallsEnded {
         token: Token,

@@ -1,8 +1,8 @@
-//! A client takes back what it submitted, while that only waits.
+//! What is taken back: by a client, what it submitted and only waits; by an agent, what it asked.
 
-use sessiond_protocol::TurnId;
+use sessiond_protocol::{ClosedBecause, Outcome, TurnId};
 
-use super::{Cause, ConnId, Stepping};
+use super::{Cause, ConnId, Stepping, Token, asks::Ask, hooks::Waits};
 
 impl Stepping<'_> {
     /// Who asked for a turn that waits from now on. Submission ids are unique on a connection only.
@@ -23,6 +23,20 @@ impl Stepping<'_> {
         let turn = wanted.find(|turn| asked(turn.id)).map(|turn| turn.id);
         if let Some(turn) = turn {
             self.end_waiting(|waiting| waiting.id == turn);
+        }
+    }
+
+    /// Closes what the agent asked and wants no answer to any more. What was answered before stays
+    /// as it is: the two have crossed.
+    pub(super) fn taken_back(&mut self, token: Token) {
+        let is_it = |ask: &Ask| matches!(ask.waits, Waits::Agent(asker) if asker == token);
+        for request in self.core.open_requests() {
+            if self.core.asks.get(&request).is_some_and(is_it)
+                && let Some(ask) = self.core.asks.remove(&request)
+            {
+                let closed = (Outcome::Cancelled, ClosedBecause::TakenBack);
+                self.settle(request, ask, closed);
+            }
         }
     }
 }

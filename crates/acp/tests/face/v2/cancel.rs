@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, Event, Item, Op, Queued, Stoppable, Stream, Submission, ToolCall, ToolStatus, TurnId,
-    TurnOutcome, prompt_item,
+    Accepted, ClientFrame, ErrorCode, Event, Item, Op, Queued, Stoppable, Stream, Submission,
+    ToolCall, ToolStatus, TurnId, TurnOutcome, WireError, prompt_item,
 };
 
 use super::{idle, said, shown, with_session, with_turn};
@@ -248,4 +248,21 @@ async fn what_cannot_be_stopped_by_itself_is_not() {
         )
         .await;
     assert_eq!(stage.error(4).await, (-32002, json!({"sessionId": OTHER})));
+}
+
+/// acp.md 1.6: who takes an extension back is answered once.
+#[tokio::test]
+async fn an_extension_that_the_client_takes_back_is_taken_back_from_the_agent() {
+    let mut stage = with_session(json!({})).await;
+    stage.ask_about(2, "_own/ask", json!({})).await;
+    let asked = stage.submitted().await;
+    stage
+        .notify("$/cancel_request", json!({"requestId": 2}))
+        .await;
+    let withdrawn = ClientFrame::Withdraw {
+        id: asked.id.clone(),
+    };
+    assert_eq!(stage.sent().await, withdrawn);
+    stage.refuse(&asked, WireError::new(ErrorCode::Refused, "taken back"));
+    assert_eq!(stage.error(2).await, (-32800, Value::Null));
 }

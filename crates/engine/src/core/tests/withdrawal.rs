@@ -11,7 +11,7 @@ use super::{
     bench::{Bench, CLIENT, STRANGER},
     ops::{configure, interrupt, permission, start},
 };
-use crate::core::{HOOK_LIMIT, Input};
+use crate::core::{HOOK_LIMIT, Input, Token};
 
 const WITHDRAWN: [&str; 3] = [
     "append synced: item.ended turn.ended",
@@ -140,4 +140,41 @@ fn a_settled_request_says_why() {
         settle(&mut bench);
         assert_eq!(bench.closed(), [why]);
     }
+}
+
+/// WIRE-7, WIRE-8: an agent takes back what it asked: the client is told, the record is closed, and
+/// an answer that comes later is late.
+#[test]
+fn a_question_that_its_agent_takes_back_is_closed_for_all() {
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    let [taken_back, stays] = [Token(901), Token(902)];
+    for token in [taken_back, stays] {
+        bench.take(Input::Asked {
+            item: None,
+            body: permission(),
+            token,
+        });
+    }
+    let other = bench.asked().clone();
+    assert_eq!(
+        bench.take(Input::TakenBack { token: taken_back }),
+        [
+            "append synced: request.closed",
+            "event request.closed",
+            "request closed",
+            "reply cancelled",
+        ]
+    );
+    assert_eq!(bench.closed().last(), Some(&ClosedBecause::TakenBack));
+    // Twice, or of nothing: it has crossed what settled it.
+    for token in [taken_back, Token(999)] {
+        assert_eq!(bench.take(Input::TakenBack { token }), [""; 0]);
+    }
+    let selected = Outcome::Selected {
+        option: "allow_once".into(),
+    };
+    let answered = bench.answer_to(&other, selected.clone());
+    assert_eq!(answered.last().unwrap(), "reply selected allow_once");
+    assert_eq!(bench.take(Input::TakenBack { token: stays }), [""; 0]);
 }
