@@ -40,13 +40,7 @@ impl Arrival {
         if let Some(roots) = wish.roots {
             drift.extend(additional(standing, &surroundings, roots));
         }
-        let missing = classes(&drift)
-            .iter()
-            .filter(|class| !wish.accept.contains(class));
-        let missing: DriftClasses = missing.collect();
-        if !missing.is_empty() {
-            return Err(refusal(missing));
-        }
+        check(&drift, wish.accept)?;
         let path = path(&drift, &surroundings, wish.found_by);
         Ok(Self {
             path,
@@ -54,6 +48,21 @@ impl Arrival {
             surroundings,
             drift,
         })
+    }
+
+    /// The same with an agent that has told what it is now: some do only once they run.
+    ///
+    /// # Errors
+    /// `drifted`, as [`opening`](Self::opening).
+    pub(crate) fn told(
+        mut self,
+        (standing, info): (&Standing, &AgentInfo),
+        accept: &[DriftClass],
+    ) -> Result<Self, WireError> {
+        self.drift.retain(|drift| !is_of_agent(drift.field));
+        self.drift.extend(agent(standing, info));
+        check(&self.drift, accept)?;
+        Ok(self)
     }
 
     /// At a session that is open in this process, where it works.
@@ -96,6 +105,24 @@ impl Arrival {
 
 fn classes(drift: &[Drift]) -> DriftClasses {
     drift.iter().filter_map(|drift| drift.class).collect()
+}
+
+/// # Errors
+/// `drifted`, naming what has to be accepted and is not.
+fn check(drift: &[Drift], accept: &[DriftClass]) -> Result<(), WireError> {
+    let classes = classes(drift);
+    let missing: DriftClasses = classes.iter().filter(|it| !accept.contains(it)).collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(refusal(missing)),
+    }
+}
+
+fn is_of_agent(field: DriftField) -> bool {
+    matches!(
+        field,
+        DriftField::Version | DriftField::Mode | DriftField::Policy
+    )
 }
 
 /// The message says how to accept, not what was found: who is refused may be no owner (SEC-1).

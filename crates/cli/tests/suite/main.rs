@@ -19,6 +19,7 @@ mod acp_agent_given;
 mod acp_agent_history;
 mod acp_agent_places;
 mod acp_agent_questions;
+mod acp_agent_versions;
 mod acp_agent_words;
 mod acp_compaction;
 mod acp_v2;

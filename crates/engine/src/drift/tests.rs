@@ -237,6 +237,56 @@ fn another_version_host_or_branch_is_attested_only() {
     );
 }
 
+/// RESUME-5, RESUME-16: an agent that tells what it is only once it runs is compared then, and what
+/// it then lets happen has to be accepted like anything else.
+#[test]
+fn an_agent_that_tells_later_what_it_is_is_compared_when_it_has() {
+    let place = at("/w", None, None);
+    let mut standing = made(&place);
+    standing.last_run = Some(LastRun {
+        version: Some("1".into()),
+        mode: Some("m".into()),
+        policy: Some(ModePolicy::Ask),
+    });
+    let untold = AgentInfo {
+        id: AgentId {
+            version: None,
+            ..info(ModePolicy::Ask).id
+        },
+        modes: Vec::new(),
+        ..info(ModePolicy::Ask)
+    };
+    let newer = |policy| {
+        let mut newer = info(policy);
+        newer.id.version = Some("2".into());
+        newer
+    };
+    let accept = [DriftClass::Policy];
+    let arrive = |accept| {
+        let arrival = Arrival::opening((&standing, &untold), place.clone(), wish(accept));
+        let arrival = arrival.unwrap();
+        assert_eq!(arrival.drift, []);
+        arrival
+    };
+    let told = arrive(&[]).told((&standing, &newer(ModePolicy::Ask)), &[]);
+    let version = Drift {
+        field: DriftField::Version,
+        class: None,
+        recorded: Some("1".into()),
+        found: Some("2".into()),
+    };
+    assert_eq!(told.unwrap().drift, [version]);
+    let looser = newer(ModePolicy::Allow);
+    let refused = arrive(&[]).told((&standing, &looser), &[]);
+    let fields: Vec<DriftClass> = refused.unwrap_err().fields.into();
+    assert_eq!(fields, accept);
+    let accepted = arrive(&accept).told((&standing, &looser), &accept).unwrap();
+    assert_eq!(accepted.accepted().iter().collect::<Vec<_>>(), accept);
+    // Told twice is compared once.
+    let again = accepted.clone().told((&standing, &looser), &accept);
+    assert_eq!(again.unwrap(), accepted);
+}
+
 #[test]
 fn what_a_refusal_says_names_the_classes_and_nothing_of_the_place() {
     let standing = made(&at("/secret/place", None, None));

@@ -100,14 +100,18 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
         let mut attach = attach;
         attach.setup = canonical(&inner, attach.setup).await;
         let opened = open(&inner, session, cwd, &attach).await;
-        let arrived = opened.as_ref().map(|(_, _, arrival, _)| arrival);
+        let arrived = opened.as_ref().map(|opened| &opened.arrival);
         let decisions = Decision::on_opening(session, arrived);
         Decision::all_written(decisions, &inner.config.store).await;
         match opened {
-            Ok((lease, recovered, arrival, factory)) => {
-                let lease = Arc::new(lease);
-                let place = (session, &*arrival.surroundings.cwd);
-                let ready = prepare_stored(&factory, place, (&lease, &recovered), &attach).await;
+            Ok(opened) => {
+                let Opened {
+                    lease,
+                    recovered,
+                    arrival,
+                    factory,
+                    ready,
+                } = opened;
                 let place = (arrival.surroundings.clone(), factory, ready);
                 let parts = parts(&inner, session, place, (lease, inbox));
                 let generation = recovered.generation;
@@ -237,7 +241,14 @@ async fn prepare_stored(
     }
 }
 
-type Opened = (Lease, Recovered, Arrival, Arc<dyn AgentFactory>);
+/// A stored session that its client may have, with an agent that is ready.
+struct Opened {
+    lease: Arc<Lease>,
+    recovered: Recovered,
+    arrival: Arrival,
+    factory: Arc<dyn AgentFactory>,
+    ready: Ready,
+}
 
 async fn open(
     inner: &Arc<Inner>,
@@ -276,7 +287,22 @@ async fn open(
         roots: (attach.mode == AttachMode::Control).then_some(&*roots),
     };
     let arrival = Arrival::opening(stands, found, wish).map_err(|e| e.about(session))?;
-    Ok((lease, recovered, arrival, factory))
+    let lease = Arc::new(lease);
+    let place = (session, &*arrival.surroundings.cwd);
+    let ready = prepare_stored(&factory, place, (&lease, &recovered), attach).await;
+    let arrival = if ready.info == factory.info() {
+        arrival
+    } else {
+        let told = arrival.told((&recovered.standing, &ready.info), &attach.accept);
+        told.map_err(|error| error.about(session))?
+    };
+    Ok(Opened {
+        lease,
+        recovered,
+        arrival,
+        factory,
+        ready,
+    })
 }
 
 /// What a client gave, with the roots as they are on disk: a root is what it leads to (CKPT-4).
