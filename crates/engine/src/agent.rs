@@ -1,6 +1,7 @@
 //! The Agent trait: what drives something that thinks, seen from the engine.
 
 mod error;
+mod history;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -16,12 +17,13 @@ use std::{
 use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
-    AgentInfo, AgentOption, Command, Content, HistoryItem, ItemId, Marker, Mode, Outcome,
-    PlanEntry, RequestBody, RequestKind, SessionId, Settings, Setup, Severity, ToolCall, Usage,
+    AgentInfo, AgentOption, Command, Content, ItemId, Marker, Mode, Outcome, PlanEntry,
+    RequestBody, RequestKind, SessionId, Settings, Setup, Severity, ToolCall, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::{AgentError, TurnOver};
+pub use history::{Conversation, HistorySource};
 
 use crate::core::Token;
 pub(crate) use crate::report::{CompactionReport, TurnReport};
@@ -84,44 +86,6 @@ pub struct Opening {
     pub updates: Updates,
     /// The conversation so far.
     pub history: HistorySource,
-}
-
-/// The conversation so far, read from the log when an agent wants it: one that keeps its own, or
-/// needs none, costs a long session nothing.
-pub struct HistorySource {
-    read: Box<dyn FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send + Sync>,
-}
-
-impl HistorySource {
-    pub(crate) fn new(
-        read: impl FnOnce() -> Result<Vec<HistoryItem>, AgentError> + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            read: Box::new(read),
-        }
-    }
-
-    /// No conversation.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::new(|| Ok(Vec::new()))
-    }
-
-    /// Reads it: the closed items of all turns before the one that is about to run.
-    ///
-    /// # Errors
-    /// [`AgentError`] where the log cannot be read.
-    pub async fn load(self) -> Result<Vec<HistoryItem>, AgentError> {
-        let read = tokio::task::spawn_blocking(self.read);
-        read.await
-            .unwrap_or_else(|_| Err(AgentError::failed("reading the history was aborted")))
-    }
-}
-
-impl fmt::Debug for HistorySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HistorySource")
-    }
 }
 
 /// An agent that is open for one session. One turn at a time.

@@ -3,13 +3,13 @@
 use sessiond_index::{Index, IndexError, InvalidAfter, Query};
 use sessiond_log::{Attachment, Lease, LogError, Seen, Since, Store, Subject};
 use sessiond_protocol::{
-    Accepted, Archived, Course, Cursor, ErrorCode, Event, EventFrame, History, HistoryItem,
-    InForce, Marker, SessionId, SessionList, SessionStatus, Standing, TurnId, WireError, limits,
+    Accepted, Archived, Course, Cursor, ErrorCode, Event, EventFrame, History, InForce, Marker,
+    SessionId, SessionList, SessionStatus, Standing, TurnId, WireError, limits,
 };
 
 use crate::{
     actor::refusal,
-    agent::AgentError,
+    agent::{AgentError, Conversation},
     record::{attached, damage_frame, log_error, to_frame},
 };
 
@@ -220,7 +220,7 @@ pub(crate) fn history(
     session: SessionId,
     lease: &Lease,
     (in_force, current): (&InForce, Option<TurnId>),
-) -> Result<Vec<HistoryItem>, AgentError> {
+) -> Result<Conversation, AgentError> {
     let failed =
         |error: LogError| AgentError::failed(format!("the history is unreadable: {error}"));
     let mut history = History::default();
@@ -232,7 +232,11 @@ pub(crate) fn history(
     });
     visited.map_err(failed)?;
     let others = history.items().filter(|item| item.turn != current);
-    Ok(others.cloned().collect())
+    let mut broken_off = history.broken_off().iter().copied();
+    Ok(Conversation {
+        items: others.cloned().collect(),
+        broken_off: broken_off.find(|turn| Some(*turn) != current),
+    })
 }
 
 /// The course of a session's conversation.

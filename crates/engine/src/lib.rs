@@ -43,8 +43,8 @@ mod recovered;
 mod report;
 
 pub use agent::{
-    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Emit, Extensions, HistorySource, Hold,
-    Opening, TurnContext, TurnOver, Updates,
+    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Conversation, Emit, Extensions,
+    HistorySource, Hold, Opening, TurnContext, TurnOver, Updates,
 };
 pub use audit::{Action, Decision};
 pub use catalog::{events_of, originals_of};

@@ -1,7 +1,7 @@
 //! The conversation as an agent gets it: a fold of the durable events.
 
 use crate::{
-    Cursor, Event, EventFrame, HistoryItem, InForce, Item, Marker, Origin,
+    Cursor, Event, EventFrame, HistoryItem, InForce, Item, Marker, Origin, TurnId, TurnOutcome,
     hooked::{Hooked, Word},
 };
 
@@ -13,6 +13,8 @@ pub struct History {
     items: Vec<(Cursor, HistoryItem)>,
     in_force: InForce,
     hooks: Hooked,
+    /// The newest turns, none of which is known to have ended well.
+    broken_off: Vec<TurnId>,
 }
 
 impl Default for History {
@@ -21,6 +23,7 @@ impl Default for History {
             items: Vec::new(),
             in_force: InForce::new(Vec::new(), Cursor::START),
             hooks: Hooked::default(),
+            broken_off: Vec::new(),
         }
     }
 }
@@ -33,10 +36,19 @@ impl History {
             return self.told(cursor, word);
         }
         match frame.event {
-            Event::Marker(Marker::Clear {}) => self.in_force = InForce::new(Vec::new(), cursor),
+            Event::Marker(Marker::Clear {}) => {
+                self.in_force = InForce::new(Vec::new(), cursor);
+                self.broken_off.clear();
+            }
             Event::Marker(Marker::Rewind { kept, .. }) => {
                 self.in_force = InForce::new(kept, cursor);
+                self.broken_off.clear();
             }
+            Event::TurnStarted { .. } => self.broken_off.extend(frame.turn),
+            Event::TurnEnded(ended) => match ended.outcome {
+                TurnOutcome::Completed | TurnOutcome::Cancelled => self.broken_off.clear(),
+                TurnOutcome::Failed | TurnOutcome::Interrupted | TurnOutcome::NotRun => {}
+            },
             Event::ItemEnded { item } => {
                 let (turn, origin) = (frame.turn, Origin::Conversation);
                 let item = frame.item.map(|id| HistoryItem {
@@ -85,6 +97,12 @@ impl History {
     fn originals(&self) -> impl DoubleEndedIterator<Item = &(Cursor, HistoryItem)> {
         let in_force = |(cursor, _): &&(Cursor, HistoryItem)| self.in_force.contains(*cursor);
         self.items.iter().filter(in_force)
+    }
+
+    /// The newest turns that began and are not known to have ended well, oldest first: they run, failed
+    /// or were cut by a dead process. What an agent keeps by itself may lack what was said in them.
+    pub fn broken_off(&self) -> &[TurnId] {
+        &self.broken_off
     }
 
     /// The text of the newest message of the agent, if any.

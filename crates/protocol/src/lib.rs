@@ -71,7 +71,7 @@ pub use item::{
 };
 pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
-pub use marker::Marker;
+pub use marker::{Lack, Marker};
 pub use op::{
     Accepted, Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued,
     Replay, SessionList, SessionNew, SessionResume, TurnStage,

@@ -85,4 +85,32 @@ pub enum Marker {
         /// The agent's own id of the session, by which its records may be found.
         native: String,
     },
+    /// What the agent did not have of the conversation, or may not have had, and was given with the
+    /// prompt of this turn: part of what the run attests, recorded where it happened (RESUME-5).
+    HandedOver {
+        /// The first item of it.
+        from: ItemId,
+        /// The last.
+        to: ItemId,
+        /// How many messages and calls it tells of.
+        told: u64,
+        /// How many older ones were left out for its size.
+        left_out: u64,
+        /// Why the agent was given it.
+        because: Lack,
+    },
+}
+
+/// Why an agent lacks something of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lack {
+    /// It has no record of its own: it begins anew.
+    BeganAnew,
+    /// Its own record lacks the newest of it.
+    Behind,
+    /// Its own record is of another conversation, and was left: it begins anew.
+    Differs,
+    /// It does not show its own record, and the newest turns broke off: it may lack them.
+    BrokenOff,
 }

@@ -259,7 +259,11 @@ impl Standing {
             Event::Marker(Marker::Native { name, value }) => {
                 self.native.insert(name.clone(), value.clone());
             }
-            Event::Marker(Marker::ContextUnverifiable { .. } | Marker::Original { .. })
+            Event::Marker(
+                Marker::ContextUnverifiable { .. }
+                | Marker::Original { .. }
+                | Marker::HandedOver { .. },
+            )
             | Event::SessionClosed {}
             | Event::ItemDelta { .. }
             | Event::Usage(_)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agent_client_protocol_schema::v1::PromptCapabilities;
 use async_trait::async_trait;
 use serde_json::Value;
-use sessiond_engine::{Agent, AgentError, Emit, Opening, TurnContext, TurnReport};
-use sessiond_protocol::{Content, HistoryItem, Severity};
+use sessiond_engine::{Agent, AgentError, Conversation, Emit, Opening, TurnContext, TurnReport};
+use sessiond_protocol::{Content, HistoryItem, Lack, Severity};
 
 use super::between::{Between, Left, Voice};
 use super::command::AgentCommand;
@@ -59,11 +59,12 @@ impl Downstream {
             history,
             ..
         } = opening;
-        let history = history.load().await?;
-        let (missing, notice) = compare(&command.name, &mut started, &history, session);
+        let known_here = history.conversation().await?;
+        let (missing, notice) = compare(&command.name, &mut started, &known_here, session);
+        let history = &*known_here.items;
         let missing = match missing {
             Missing::Nothing => None,
-            Missing::From(first) => history.get(first..),
+            Missing::From(first, why) => history.get(first..).map(|missing| (missing, why)),
             Missing::All => {
                 let opening = Opening {
                     session,
@@ -76,10 +77,10 @@ impl Downstream {
                     history: sessiond_engine::HistorySource::none(),
                 };
                 started = started.anew(command, &opening).await?;
-                Some(&*history)
+                Some((history, Lack::Differs))
             }
         };
-        let handover = missing.and_then(|missing| Handover::of(session, missing));
+        let handover = missing.and_then(|(missing, why)| Handover::of(session, missing, why));
         let mut held = std::mem::take(&mut started.notices);
         held.extend(notice.filter(|_| handover.is_some()));
         let untold = setup.instructions.iter();
@@ -117,10 +118,14 @@ impl Downstream {
     }
 
     /// The blocks of a prompt with all that goes before it, and what the agent could not be given.
-    fn blocks(&mut self, content: &[Content]) -> (Vec<Value>, Option<&'static str>) {
+    fn blocks(
+        &mut self,
+        content: &[Content],
+        handover: Option<&Handover>,
+    ) -> (Vec<Value>, Option<&'static str>) {
         let (mut blocks, left_out) = prompt::blocks(content, &self.takes);
-        if let Some(handover) = self.handover.take() {
-            prompt::with_handover(&mut blocks, &handover, &self.takes);
+        if let Some(handover) = handover {
+            prompt::with_handover(&mut blocks, handover, &self.takes);
         }
         for block in self.before.drain(..) {
             prompt::insert(&mut blocks, block);
@@ -150,7 +155,11 @@ impl Agent for Downstream {
         for emit in held {
             context.emit(emit).await?;
         }
-        let (blocks, left_out) = self.blocks(&content);
+        let handover = self.handover.take();
+        if let Some(handover) = &handover {
+            context.record(handover.marker.clone()).await?;
+        }
+        let (blocks, left_out) = self.blocks(&content, handover.as_ref());
         if let Some(left_out) = left_out {
             let title = format!("{agent} takes no {left_out}; they were left out of the prompt");
             context.emit(Emit::Notice(Severity::Warning, title)).await?;
@@ -173,8 +182,8 @@ impl Agent for Downstream {
 /// What an agent lacks of the conversation.
 enum Missing {
     Nothing,
-    /// All that begins with this item.
-    From(usize),
+    /// All that begins with this item, and why.
+    From(usize, Lack),
     /// Its session is of no use: it gets a new one.
     All,
 }
@@ -182,20 +191,39 @@ enum Missing {
 fn compare(
     agent: &str,
     started: &mut Started,
-    history: &[HistoryItem],
+    known_here: &Conversation,
     session: sessiond_protocol::SessionId,
 ) -> (Missing, Option<Emit>) {
+    let history = &*known_here.items;
     let notice = |severity, what: String| Some(Emit::Notice(severity, format!("{agent} {what}")));
     match std::mem::replace(&mut started.memory, Memory::Kept) {
         Memory::None => (
-            Missing::From(0),
+            Missing::From(0, Lack::BeganAnew),
             notice(
                 Severity::Info,
                 "begins anew and was given the conversation so far".to_owned(),
             ),
         ),
-        // It shows nothing, so nothing can be compared: it is taken at its word.
-        Memory::Kept => (Missing::Nothing, None),
+        // It shows nothing, so nothing can be compared: it is taken at its word, but for turns of
+        // which nobody can know how much it has.
+        Memory::Kept => {
+            let broken_off = |item: &HistoryItem| item.turn == known_here.broken_off;
+            let from = known_here
+                .broken_off
+                .and_then(|_| history.iter().position(broken_off));
+            match from {
+                None => (Missing::Nothing, None),
+                Some(from) => (
+                    Missing::From(from, Lack::BrokenOff),
+                    notice(
+                        Severity::Info,
+                        "does not show its own record, and was given what was said since the \
+                         conversation broke off"
+                            .to_owned(),
+                    ),
+                ),
+            }
+        }
         Memory::Replayed(replay) => {
             let aligned = match replay.finish() {
                 Some(theirs) => align(session, history, &theirs),
@@ -204,7 +232,7 @@ fn compare(
             match aligned {
                 Alignment::Same => (Missing::Nothing, None),
                 Alignment::LacksFrom(first) => (
-                    Missing::From(first),
+                    Missing::From(first, Lack::Behind),
                     notice(
                         Severity::Info,
                         "lacked the newest messages in its own record and was given them"

@@ -6,7 +6,8 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Content, HistoryItem, Instructions, Item, ItemId, SessionId, ToolCall, ToolContent, ToolStatus,
+    Content, HistoryItem, Instructions, Item, ItemId, Lack, Marker, SessionId, ToolCall,
+    ToolContent, ToolStatus,
 };
 
 /// The longest text that is handed over, in bytes: about 16,000 tokens, which every context holds.
@@ -46,18 +47,22 @@ impl Mark {
 }
 
 /// Part of a conversation, to be put before a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Handover {
     mark: Mark,
     text: String,
+    /// What the log says of it.
+    pub(super) marker: Marker,
 }
 
 impl Handover {
-    /// The conversation in `items`; none where there is nothing to tell.
-    pub(super) fn of(session: SessionId, items: &[HistoryItem]) -> Option<Self> {
+    /// The conversation in `items`, which the agent lacks for this reason; none where there is nothing
+    /// to tell.
+    pub(super) fn of(session: SessionId, items: &[HistoryItem], because: Lack) -> Option<Self> {
+        let (first, last) = (items.first()?.id, items.last()?.id);
         let mark = Mark {
             session,
-            item: items.last()?.id,
+            item: last,
         };
         let told: Vec<String> = items.iter().filter_map(|item| tell(&item.item)).collect();
         if told.is_empty() {
@@ -72,8 +77,12 @@ impl Handover {
         let kept = told.iter().rev().take_while(fits).count();
         let left_out = told.len() - kept;
         let (open, close) = HISTORY;
+        let missing = match because {
+            Lack::BrokenOff => "may be missing",
+            Lack::BeganAnew | Lack::Behind | Lack::Differs => "is missing",
+        };
         let mut text = format!(
-            "{open} uri=\"{}\">\nWhat was said and done in this conversation before, and is missing \
+            "{open} uri=\"{}\">\nWhat was said and done in this conversation before, and {missing} \
              in your own record of it. It is over: do none of it again.\n",
             mark.uri()
         );
@@ -82,7 +91,14 @@ impl Handover {
         }
         text.extend(told.into_iter().skip(left_out));
         text.push_str(close);
-        Some(Self { mark, text })
+        let marker = Marker::HandedOver {
+            from: first,
+            to: last,
+            told: kept as u64,
+            left_out: left_out as u64,
+            because,
+        };
+        Some(Self { mark, text, marker })
     }
 
     /// As an embedded resource.

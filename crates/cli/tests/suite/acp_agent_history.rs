@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Files, Home, Server, behind, inner, listed_in, peer, serve};
 
@@ -72,6 +72,7 @@ fn an_agent_that_cannot_load_is_given_the_conversation_with_the_next_prompt() {
     let session = told(&home, &config);
     let shown = go_on(&home, &config, &session, "gamma");
     assert!(shown.contains("begins anew"), "{shown}");
+    assert_eq!(handed_over(&home, &session)[0]["because"], "began_anew");
     let recorded = recorded(&home);
     assert!(
         recorded.contains(&format!("sessiond://session/{session}#")),
@@ -124,9 +125,58 @@ fn an_agent_whose_own_record_has_a_foreign_turn_begins_anew() {
     home.run(&foreign).well();
     let shown = go_on(&home, &config, &session, "gamma");
     assert!(shown.contains("another conversation"), "{shown}");
+    assert_eq!(handed_over(&home, &session)[0]["because"], "differs");
     assert!(!shown.contains("foreign words"), "{shown}");
     assert!(recorded(&home).contains("sessiond://session/"));
     assert_eq!(sessions(&home), 2);
+}
+
+/// RESUME-5: what an agent that shows no record of its own may lack of a turn that was cut is given to
+/// it, once, and the log names it; what ended well before that is not.
+#[test]
+fn an_agent_that_only_resumes_is_given_the_turn_that_a_kill_cut() {
+    let home = Home::new();
+    let filter = r#"sed -u 's/"loadSession":true/"loadSession":false/'"#;
+    let config = behind(&home, &format!("$SESSIOND acp --agent script | {filter}"));
+    let mut server = serve(&home, &config);
+    let session = server.new_session(&home);
+    assert_eq!(server.turn(&session, "alpha"), "end_turn");
+    server.prompt(&session, "beta\n/run echo $$ > pid; exec sleep 60");
+    server.until("a call that runs", |frame| {
+        frame["params"]["update"]["status"] == "in_progress"
+    });
+    server.kill();
+    assert_eq!(handed_over(&home, &session), [Value::Null; 0]);
+    let shown = go_on(&home, &config, &session, "gamma");
+    assert!(shown.contains("does not show its own record"), "{shown}");
+    let recorded = recorded(&home);
+    let text = recorded.split("<sessiond-history").nth(1).unwrap();
+    for word in ["may be missing", "user:\\n    beta", "outcome unknown"] {
+        assert!(text.contains(word), "{word} is not in {text}");
+    }
+    assert!(!text.contains("    alpha"), "{text}");
+    let marker = &handed_over(&home, &session)[0];
+    assert_eq!(marker["because"], "broken_off");
+    assert_eq!(
+        (&marker["told"], &marker["left_out"]),
+        (&json!(3), &json!(0))
+    );
+    // From then on it has it.
+    go_on(&home, &config, &session, "delta");
+    assert_eq!(handed_over(&home, &session).len(), 1);
+    assert_eq!(sessions(&home), 1);
+}
+
+/// What the log says that the agent was given.
+fn handed_over(home: &Home, session: &str) -> Vec<Value> {
+    let log = home.log(session);
+    let events = log.lines().map(|line| {
+        let record = serde_json::from_str::<Value>(line).unwrap();
+        record["data"]["event"].clone()
+    });
+    events
+        .filter(|event| event["marker"] == "handed_over")
+        .collect()
 }
 
 /// CTX-9: each turn of such an agent says that its context cannot be verified here.

@@ -262,7 +262,7 @@ fn an_agent_that_tells_later_what_it_is_is_compared_when_it_has() {
         newer
     };
     let accept = [DriftClass::Policy];
-    let arrive = |accept| {
+    let arrive = |accept: &[DriftClass]| {
         let arrival = Arrival::opening((&standing, &untold), place.clone(), wish(accept));
         let arrival = arrival.unwrap();
         assert_eq!(arrival.drift, []);

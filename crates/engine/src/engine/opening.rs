@@ -186,7 +186,7 @@ async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
         native: BTreeMap::new(),
         answers: creation.attach.answers.clone(),
         updates: updates.updates(),
-        history: HistorySource::new(|| Ok(Vec::new())),
+        history: HistorySource::none(),
     };
     let info = creation.factory.prepare(&opening).await;
     let info = info.map_err(WireError::from)?;

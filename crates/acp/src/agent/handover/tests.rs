@@ -1,8 +1,8 @@
 //! What is handed over: bounded, the same each time, and nobody can speak through it.
 
 use sessiond_protocol::{
-    Content, Finish, HistoryItem, Item, ItemId, Origin, SessionId, ToolCall, ToolContent,
-    ToolStatus,
+    Content, Finish, HistoryItem, Item, ItemId, Lack, Marker, Origin, SessionId, ToolCall,
+    ToolContent, ToolStatus,
 };
 
 use super::{Handover, MESSAGE_BYTES, TOTAL_BYTES, without};
@@ -39,7 +39,7 @@ fn text(items: Vec<Item>) -> String {
         .map(|(n, i)| item(n, i))
         .collect();
     let session: SessionId = "00000000-0000-0000-0000-000000000001".parse().unwrap();
-    let handover = Handover::of(session, &items).unwrap();
+    let handover = Handover::of(session, &items, Lack::Behind).unwrap();
     handover.text()["text"].as_str().unwrap().to_owned()
 }
 
@@ -116,4 +116,25 @@ fn a_long_message_is_cut_and_a_long_conversation_loses_its_oldest() {
         Some(&*format!("{} older messages are left out.", 100 - kept))
     );
     assert_eq!(told, text(many));
+}
+
+/// RESUME-5: the log says from where to where, how much of it, and why.
+#[test]
+fn the_marker_names_what_was_handed_over_and_what_was_left_out() {
+    let session: SessionId = "00000000-0000-0000-0000-000000000001".parse().unwrap();
+    let long = "x".repeat(MESSAGE_BYTES);
+    let fits = TOTAL_BYTES / MESSAGE_BYTES - 1;
+    let items: Vec<_> = (0..fits + 5).map(|n| item(n, said(&*long))).collect();
+    let handover = Handover::of(session, &items, Lack::BrokenOff).unwrap();
+    let expected = Marker::HandedOver {
+        from: items[0].id,
+        to: items[fits + 4].id,
+        told: fits as u64,
+        left_out: 5,
+        because: Lack::BrokenOff,
+    };
+    assert_eq!(handover.marker, expected);
+    let text = handover.text()["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("and may be missing in your own record"));
+    assert!(text.contains("5 older messages are left out"));
 }

@@ -1,7 +1,7 @@
 //! The log and an agent's own record: equal, shorter, and not to be aligned.
 
 use sessiond_protocol::{
-    Content, Finish, HistoryItem, Item, ItemId, Origin, SessionId, ToolCall, TurnId,
+    Content, Finish, HistoryItem, Item, ItemId, Lack, Origin, SessionId, ToolCall, TurnId,
 };
 use std::borrow::Cow;
 
@@ -144,7 +144,7 @@ fn an_agents_own_record_is_the_log_lacks_its_end_or_is_not_relied_on() {
 fn what_was_handed_over_counts_as_known_in_every_form() {
     let ours = &["u:one", "a:1", "u:two", "a:2", "u:three", "a:3"];
     let items = history(ours);
-    let handover = Handover::of(session(), &items[..4]).unwrap();
+    let handover = Handover::of(session(), &items[..4], Lack::Behind).unwrap();
     let text = handover.text()["text"].as_str().unwrap().to_owned();
     let resource = handover.resource();
     let uri = resource["resource"]["uri"].as_str().unwrap();
