@@ -79,6 +79,14 @@ impl Live {
                 }
             }
             Event::ItemChanged { call } => self.changed(client, session, (id, *call)),
+            Event::ItemContent { kind, content } => {
+                let message = Message {
+                    session,
+                    id: Some(id),
+                    meta: None,
+                };
+                client.show(voice(kind), &content, &message);
+            }
             Event::ItemEnded { item } => self.ended(client, session, (id, item)),
             _ => {}
         }
@@ -256,7 +264,7 @@ impl Live {
     }
 }
 
-fn voice(kind: ItemKind) -> Voice {
+pub(crate) fn voice(kind: ItemKind) -> Voice {
     match kind {
         ItemKind::UserMessage => Voice::User,
         ItemKind::Thought => Voice::Thought,

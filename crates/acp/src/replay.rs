@@ -3,13 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use sessiond_protocol::{
-    Event, EventFrame, Finish, Item, ItemId, ItemKind, SessionId, Severity, ToolContent, TurnId,
-    TurnOutcome,
+    Content, Event, EventFrame, Finish, Item, ItemId, ItemKind, SessionId, Severity, ToolContent,
+    TurnId, TurnOutcome,
 };
 
 use crate::client::{Client, Message, Voice};
 use crate::compaction;
 use crate::gate::{Gate, Gates};
+use crate::live::voice;
 use crate::tail::Tail;
 use crate::update::{Call, Meta, Remark, Update};
 
@@ -45,6 +46,8 @@ enum Entry {
     /// An item that has not ended: what of it is known.
     Open(ItemId, Item),
     Ended(ItemId, Item),
+    /// A block that is no text.
+    Content(ItemId, ItemKind, Content),
     Turn(TurnOutcome),
     Title {
         title: String,
@@ -76,6 +79,9 @@ impl Replay {
                 }
             }
             (Event::ItemEnded { item }, Some(id)) => self.end(id, item),
+            (Event::ItemContent { kind, content }, Some(id)) => {
+                self.waiting.push_back(Entry::Content(id, kind, content));
+            }
             (Event::TurnEnded(ended), _) => self.waiting.push_back(Entry::Turn(ended.outcome)),
             (Event::SessionChanged(change), _) => {
                 if let Some(title) = change.title {
@@ -179,6 +185,14 @@ impl Entry {
         match self {
             Entry::Open(id, item) | Entry::Ended(id, item) => {
                 send_item(client, gates, (session, *id), item);
+            }
+            Entry::Content(id, kind, content) => {
+                let message = Message {
+                    session,
+                    id: Some(*id),
+                    meta: None,
+                };
+                client.show(voice(*kind), content, &message);
             }
             Entry::Turn(TurnOutcome::Interrupted) => {
                 mark(client, session, "interrupted", INTERRUPTED);

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use sessiond_protocol::{
-    Attestation, Content, Cursor, Event, EventFrame, Finish, Item, Marker, RequestBody, ResumePath,
-    SessionId, Standing, Stop, Telling, ToolCall, ToolContent, ToolStatus, TurnEnded, TurnOutcome,
+    Attestation, Content, Cursor, Event, EventFrame, Finish, Item, ItemKind, Marker, RequestBody,
+    ResumePath, SessionId, Standing, Stop, Telling, ToolCall, ToolContent, ToolStatus, TurnEnded,
+    TurnOutcome,
 };
 
 /// Width of the column that says who.
@@ -127,6 +128,13 @@ impl fmt::Display for Shown<'_> {
 fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
     match event {
         Event::ItemEnded { item } => self::item(f, item),
+        Event::ItemContent { kind, content } => {
+            let who = match kind {
+                ItemKind::Thought => "thought",
+                _ => "agent",
+            };
+            entry(f, who, &content.in_words())
+        }
         Event::TurnEnded(ended) => turn_ended(f, ended),
         Event::Marker(Marker::Fork { parent, at }) => {
             let text = format!("of {parent} up to event {at}; what follows is only here");
@@ -143,6 +151,13 @@ fn event(f: &mut fmt::Formatter<'_>, event: &Event) -> fmt::Result {
             "clear",
             "the conversation begins anew; the agent knows nothing before this",
         ),
+        Event::Marker(Marker::HandedOver { told, left_out, .. }) => {
+            let text = format!(
+                "the agent was given what it lacked: {told} messages and calls, {left_out} older \
+                 ones left out"
+            );
+            entry(f, "handover", &text)
+        }
         Event::Marker(Marker::Rewind { to, ran, .. }) => entry(f, "rewind", &rewound(*to, *ran)),
         Event::Marker(Marker::Original {
             shape, file, bytes, ..

@@ -1,7 +1,7 @@
 //! What commands that follow a turn print: the agent's text, or event frames one a line.
 
 use sessiond_protocol::{
-    Event, EventFrame, Item, ItemId, ServerFrame, Stream, TurnEnded, TurnId, encode,
+    Event, EventFrame, Item, ItemId, ItemKind, ServerFrame, Stream, TurnEnded, TurnId, encode,
 };
 use sessiond_wire::queue::{Coalesce, OutQueue};
 use sessiond_wire::stdio::Encode;
@@ -121,6 +121,10 @@ impl Printer {
                 self.end();
                 self.message = None;
             }
+            Event::ItemContent {
+                kind: ItemKind::AgentMessage,
+                content,
+            } => self.note(&content.in_words()),
             _ => {}
         }
     }

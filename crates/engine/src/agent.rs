@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
-    AgentInfo, AgentOption, Command, Content, ItemId, Marker, Mode, Outcome, PlanEntry,
+    AgentInfo, AgentOption, Command, Content, ItemId, ItemKind, Marker, Mode, Outcome, PlanEntry,
     RequestBody, RequestKind, SessionId, Settings, Setup, Severity, ToolCall, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
@@ -144,6 +144,8 @@ pub enum Emit {
     Text(String),
     /// More of what it thinks.
     Thought(String),
+    /// A picture, a sound or another block that is no text, which it says or thinks: an item by itself.
+    Content(ItemKind, Content),
     /// What it says or thinks next is another message.
     MessageEnd,
     /// A tool call changed: the call, whole.

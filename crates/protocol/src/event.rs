@@ -117,6 +117,15 @@ pub enum Event {
         /// The item.
         item: Item,
     },
+    /// A picture, a sound or another block that is no text, which the agent said or thought: an item
+    /// by itself, whole.
+    #[serde(rename = "item.content")]
+    ItemContent {
+        /// Whether it was said or thought.
+        kind: ItemKind,
+        /// The block.
+        content: Content,
+    },
     /// More text of an item that streams. Never stored.
     #[serde(rename = "item.delta")]
     ItemDelta {
@@ -203,6 +212,7 @@ impl Event {
             Event::ItemPartial { .. } => "item.partial",
             Event::ItemChanged { .. } => "item.changed",
             Event::ItemEnded { .. } => "item.ended",
+            Event::ItemContent { .. } => "item.content",
             Event::ItemDelta { .. } => "item.delta",
             Event::RequestOpened { .. } => "request.opened",
             Event::RequestClosed { .. } => "request.closed",
@@ -222,7 +232,9 @@ impl Event {
     pub fn persistence(&self, state: PersistenceState) -> Persistence {
         let is_thought = match self {
             Event::ItemEnded { item } => item.kind() == ItemKind::Thought,
-            Event::ItemPartial { kind, .. } => *kind == ItemKind::Thought,
+            Event::ItemPartial { kind, .. } | Event::ItemContent { kind, .. } => {
+                *kind == ItemKind::Thought
+            }
             _ => false,
         };
         match self {
@@ -246,6 +258,7 @@ impl Event {
             | Event::ItemPartial { .. }
             | Event::ItemChanged { .. }
             | Event::ItemEnded { .. }
+            | Event::ItemContent { .. }
             | Event::Usage(_)
             | Event::Notice { .. }
             | Event::Damage { .. }

@@ -1,7 +1,8 @@
 //! The conversation as an agent gets it: a fold of the durable events.
 
 use crate::{
-    Cursor, Event, EventFrame, HistoryItem, InForce, Item, Marker, Origin, TurnId, TurnOutcome,
+    Cursor, Event, EventFrame, Finish, HistoryItem, InForce, Item, ItemKind, Marker, Origin,
+    TurnId, TurnOutcome,
     hooked::{Hooked, Word},
 };
 
@@ -56,6 +57,21 @@ impl History {
                     turn,
                     item,
                     origin,
+                });
+                self.items.extend(item.map(|item| (cursor, item)));
+            }
+            // Who gets a history gets text.
+            Event::ItemContent { kind, content } => {
+                let (text, finish) = (content.in_words(), Finish::Whole);
+                let item = match kind {
+                    ItemKind::Thought => Item::Thought { text, finish },
+                    _ => Item::AgentMessage { text, finish },
+                };
+                let item = frame.item.map(|id| HistoryItem {
+                    id,
+                    turn: frame.turn,
+                    item,
+                    origin: Origin::Content,
                 });
                 self.items.extend(item.map(|item| (cursor, item)));
             }

@@ -78,6 +78,28 @@ impl Content {
             _ => None,
         }
     }
+
+    /// What stands for it where there is nothing but text.
+    pub fn in_words(&self) -> String {
+        let media = |what: &str, mime_type: &str, data: &str| {
+            format!("[{what}, {mime_type}, {} bytes]", data.len() / 4 * 3)
+        };
+        match self {
+            Content::Text { text, .. } => text.clone(),
+            Content::ResourceLink { uri, name, .. } => format!("[{name}]({uri})"),
+            Content::Resource { resource, .. } => {
+                let member = |name| resource.get(name).and_then(Value::as_str);
+                let uri = member("uri").unwrap_or_default();
+                member("text").map_or_else(|| format!("[resource {uri}]"), str::to_owned)
+            }
+            Content::Image {
+                data, mime_type, ..
+            } => media("picture", mime_type, data),
+            Content::Audio {
+                data, mime_type, ..
+            } => media("sound", mime_type, data),
+        }
+    }
 }
 
 /// What kind of item, without its content.

@@ -353,6 +353,8 @@ pub enum Origin {
     Conversation,
     /// A hook of the controlling client told the agent so, and no item of the session says it.
     Hook,
+    /// Words of ours that stand for a block which is no text (`item.content`).
+    Content,
 }
 
 impl Origin {

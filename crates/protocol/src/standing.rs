@@ -265,6 +265,7 @@ impl Standing {
                 | Marker::HandedOver { .. },
             )
             | Event::SessionClosed {}
+            | Event::ItemContent { .. }
             | Event::ItemDelta { .. }
             | Event::Usage(_)
             | Event::Notice { .. }

@@ -1,6 +1,6 @@
 //! The log and what an agent replays of its own, compared exchange by exchange (ADAPT-10).
 
-use sessiond_protocol::{Content, HistoryItem, Item, SessionId};
+use sessiond_protocol::{Content, HistoryItem, Item, Origin, SessionId};
 
 use super::replay::Exchange;
 
@@ -59,7 +59,9 @@ pub(super) fn align(session: SessionId, history: &[HistoryItem], theirs: &[Excha
 
 fn exchanges(history: &[HistoryItem]) -> Vec<Ours<'_>> {
     let mut ours: Vec<Ours<'_>> = Vec::new();
-    for (from, item) in history.iter().enumerate() {
+    // What stands for a picture stands in no record of the agent.
+    let said = |(_, item): &(usize, &HistoryItem)| item.origin != Origin::Content;
+    for (from, item) in history.iter().enumerate().filter(said) {
         match &item.item {
             Item::UserMessage { content } => ours.push(Ours {
                 from,

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport};
 use sessiond_protocol::{
-    Content, ItemId, Marker, Outcome, RequestBody, Settings, Severity, Stop, TerminalOp,
+    Content, ItemId, ItemKind, Marker, Outcome, RequestBody, Settings, Severity, Stop, TerminalOp,
     ToolStatus, Usage,
 };
 use sessiond_wire::rpc::{
@@ -177,8 +177,8 @@ impl<'a> Turn<'a> {
 
     async fn update(&mut self, update: Update<'_>) -> Result<(), TurnOver> {
         match update {
-            Update::Agent(chunk) => self.chunk(chunk, Emit::Text).await,
-            Update::Thought(chunk) => self.chunk(chunk, Emit::Thought).await,
+            Update::Agent(chunk) => self.chunk(chunk, ItemKind::AgentMessage).await,
+            Update::Thought(chunk) => self.chunk(chunk, ItemKind::Thought).await,
             // An echo of what the user said here.
             Update::User(_) | Update::Other => Ok(()),
             Update::Call(update) => {
@@ -200,11 +200,7 @@ impl<'a> Turn<'a> {
     }
 
     /// A message with another id is another message.
-    async fn chunk(
-        &mut self,
-        chunk: Chunk<'_>,
-        emit: impl FnOnce(String) -> Emit,
-    ) -> Result<(), TurnOver> {
+    async fn chunk(&mut self, chunk: Chunk<'_>, kind: ItemKind) -> Result<(), TurnOver> {
         if self.message.is_some() && chunk.message.is_some() && self.message != chunk.message {
             self.context.emit(Emit::MessageEnd).await?;
         }
@@ -213,9 +209,16 @@ impl<'a> Turn<'a> {
         }
         let text = match chunk.content {
             Piece::Text(text) => text.into_owned(),
-            Piece::Block(block) => shown(&block),
+            Piece::Block(block) if is_kept(&block) => {
+                return self.context.emit(Emit::Content(kind, *block)).await;
+            }
+            Piece::Block(block) => block.in_words(),
         };
-        self.context.emit(emit(text)).await
+        let emit = match kind {
+            ItemKind::Thought => Emit::Thought(text),
+            _ => Emit::Text(text),
+        };
+        self.context.emit(emit).await
     }
 
     async fn request(
@@ -437,25 +440,11 @@ async fn cancel(native: &Native, context: &TurnContext) {
     std::future::pending().await
 }
 
-/// A block of an agent's message as text: messages of the waist are text.
-fn shown(block: &Content) -> String {
+/// Whether a block is kept as it is; others are text, or become text.
+fn is_kept(block: &Content) -> bool {
     match block {
-        Content::Text { text, .. } => text.clone(),
-        Content::ResourceLink { uri, name, .. } => format!("[{name}]({uri})"),
-        Content::Resource { resource, .. } => {
-            let member = |name| resource.get(name).and_then(Value::as_str);
-            let uri = member("uri").unwrap_or_default();
-            member("text").map_or_else(|| format!("[resource {uri}]"), str::to_owned)
-        }
-        Content::Image {
-            mime_type, data, ..
-        } => media("picture", mime_type, data),
-        Content::Audio {
-            mime_type, data, ..
-        } => media("sound", mime_type, data),
+        Content::Image { .. } | Content::Audio { .. } => true,
+        Content::Resource { resource, .. } => resource.get("text").is_none(),
+        Content::Text { .. } | Content::ResourceLink { .. } => false,
     }
-}
-
-fn media(what: &str, mime_type: &str, data: &str) -> String {
-    format!("[{what}, {mime_type}, {} bytes]", data.len() / 4 * 3)
 }

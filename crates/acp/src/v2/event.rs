@@ -73,19 +73,19 @@ impl Face {
             Event::Extension { method, params } => self.pass_on(session, &method, params),
             // What a later run records about a turn that is over was shown when it was resumed.
             _ if frame.turn.is_some() && frame.turn == state.turn => {
-                let is_text = matches!(
+                let is_said = matches!(
                     frame.event,
                     Event::ItemDelta {
                         stream: Stream::Text,
                         ..
-                    }
+                    } | Event::ItemContent { .. }
                 );
                 let is_call = matches!(
                     frame.event,
                     Event::ItemStarted { .. } | Event::ItemChanged { .. } | Event::ItemEnded { .. }
                 );
                 state.show.apply(client, frame);
-                if is_text {
+                if is_said {
                     state.moves(client, session);
                 } else if is_call {
                     state.look(client, session);

@@ -57,6 +57,9 @@ impl Show {
                 text,
             } => self.output(client, at, (offset, &text)),
             Event::ItemChanged { call } => self.changed(client, at, *call),
+            Event::ItemContent { kind, content } => {
+                client.show(voice(kind), &content, &message(frame.session, id, None));
+            }
             Event::ItemEnded { item } => self.ended(client, at, item),
             _ => {}
         }

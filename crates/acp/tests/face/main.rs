@@ -14,6 +14,7 @@ mod events;
 mod extensions;
 mod harness;
 mod life;
+mod media;
 mod methods;
 mod negotiation;
 mod pitfalls;

@@ -17,6 +17,7 @@ mod acp_agent_extensions;
 mod acp_agent_faults;
 mod acp_agent_given;
 mod acp_agent_history;
+mod acp_agent_media;
 mod acp_agent_places;
 mod acp_agent_questions;
 mod acp_agent_versions;

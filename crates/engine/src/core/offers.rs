@@ -65,6 +65,7 @@ impl Stepping<'_> {
             }
             Emit::Text(_)
             | Emit::Thought(_)
+            | Emit::Content(..)
             | Emit::MessageEnd
             | Emit::CallChanged(..)
             | Emit::CallOutput(..)

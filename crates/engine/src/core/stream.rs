@@ -152,6 +152,11 @@ impl Stepping<'_> {
         match emit {
             Emit::Text(text) => self.text(ItemKind::AgentMessage, text),
             Emit::Thought(text) => self.text(ItemKind::Thought, text),
+            Emit::Content(kind, content) => {
+                self.end_message(MessageEnd::Whole);
+                let item = self.mint.item();
+                self.record(Some(turn), Some(item), Event::ItemContent { kind, content });
+            }
             Emit::MessageEnd => self.end_message(MessageEnd::Whole),
             Emit::CallChanged(item, call) => {
                 if self.is_open_call(item) {

@@ -32,6 +32,7 @@ fn event(event: &Event) -> usize {
         Event::ItemDelta { text, .. } | Event::ItemPartial { text, .. } => text.len(),
         Event::ItemStarted { item: of } | Event::ItemEnded { item: of } => item(of),
         Event::ItemChanged { call: of } => call(of),
+        Event::ItemContent { content: of, .. } => content(of),
         Event::TurnQueued { input, .. } => input.iter().map(content).sum(),
         Event::RequestOpened { body: of, .. } => body(of),
         Event::RequestClosed { outcome: of, .. } => outcome(of),

@@ -165,3 +165,14 @@ fn what_was_handed_over_counts_as_known_in_every_form() {
     let forged = aligned(ours, &[&format!("u:{other}three"), "a:3"]);
     assert_eq!(forged, Alignment::DiffersAt(1), "another session's");
 }
+
+/// What stands for a picture is words of ours: no agent has it in its own record.
+#[test]
+fn what_stands_for_a_picture_is_compared_with_nothing() {
+    let mut ours = history(&["u:draw", "a:look", "a:[picture, image/png, 3 bytes]"]);
+    ours[2].origin = Origin::Content;
+    let theirs = replay(&["u:draw", "a:look"]).finish().unwrap();
+    assert_eq!(align(session(), &ours, &theirs), Alignment::Same);
+    ours[2].origin = Origin::Conversation;
+    assert_eq!(align(session(), &ours, &theirs), Alignment::LacksFrom(0));
+}

@@ -1,12 +1,51 @@
 //! Text, calls and titles.
 
-use sessiond_protocol::{Finish, IfBusy, Stop, ToolCall, ToolStatus, TurnOutcome};
+use sessiond_protocol::{
+    Content, Finish, IfBusy, ItemKind, Stop, ToolCall, ToolStatus, TurnOutcome,
+};
 
 use super::{bench::Bench, ops::start};
 use crate::{
     agent::{AgentError, Emit},
     core::{Input, PARTIAL_AFTER},
 };
+
+/// LOG-1, LOG-8: a picture is an item by itself, durable as text is; what is only thought is not, where
+/// thoughts are not.
+#[test]
+fn a_block_that_is_no_text_ends_the_message_before_it_and_is_recorded() {
+    let picture = |kind| {
+        let content = Content::Image {
+            data: "AAAA".into(),
+            mime_type: "image/png".into(),
+            extra: serde_json::Map::new(),
+        };
+        Input::Emitted(Emit::Content(kind, content))
+    };
+    let mut bench = Bench::attached();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    bench.say("look:");
+    let shown = bench.take(picture(ItemKind::AgentMessage));
+    assert_eq!(
+        shown,
+        [
+            "append written: item.ended item.content",
+            "event item.ended",
+            "event item.content",
+        ]
+    );
+    assert_eq!(bench.say("so")[0], "event item.started");
+    bench.done(Stop::EndTurn);
+    assert_eq!(
+        bench.said(),
+        [("look:", Finish::Whole), ("so", Finish::Whole)]
+    );
+    assert_eq!(bench.take(picture(ItemKind::AgentMessage)), [""; 0]);
+    let mut bench = Bench::lean();
+    bench.submit("s1", start("go", IfBusy::Reject));
+    let thought = bench.take(picture(ItemKind::Thought));
+    assert_eq!(thought, ["event item.content"]);
+}
 
 /// LOG-8
 #[test]
