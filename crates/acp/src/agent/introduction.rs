@@ -127,3 +127,6 @@ impl Introduction {
 fn text(value: &Value, member: &str) -> Option<String> {
     value.get(member).and_then(Value::as_str).map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests;
