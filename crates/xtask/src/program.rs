@@ -49,7 +49,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 17] = [
+const PROGRAMS: [Program; 18] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -91,6 +91,12 @@ const PROGRAMS: [Program; 17] = [
         "claude_transcript_ts",
         Runner::Node,
         "drives/claude_transcript_ts.mjs",
+    ),
+    Program::new(
+        Kind::Drive,
+        "report_page",
+        Runner::Node,
+        "drives/report_page.mjs",
     ),
     Program::new(
         Kind::Example,
@@ -145,7 +151,15 @@ pub(crate) fn run_matching(workspace: &Workspace, kind: Kind, filter: &str) -> R
         ));
     }
     let target = workspace.target()?;
-    let build = ["build", "--quiet", "--package", "sessiond-cli", "--bins"];
+    let build = [
+        "build",
+        "--quiet",
+        "--package",
+        "sessiond-cli",
+        "--package",
+        "sessiond-conformance",
+        "--bins",
+    ];
     process::run(
         Command::new(cargo())
             .args(build)
