@@ -114,6 +114,11 @@ impl Place {
         Ok(place)
     }
 
+    /// Removes all of it. What cannot be removed goes with the run's own folder.
+    pub(crate) fn remove(&self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+
     pub(crate) fn cwd(&self) -> PathBuf {
         self.root.join("cwd")
     }
@@ -205,6 +210,11 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Where what happens is recorded.
+    pub(crate) fn recorder(&self) -> Arc<Recorder> {
+        Arc::clone(&self.recorder)
+    }
+
     /// Does all steps, or as many as can be done.
     ///
     /// # Errors
@@ -250,7 +260,7 @@ impl<'a> Driver<'a> {
             return Err(Halt::Skip(why.to_owned()));
         }
         if self.case.begin != Begin::Nothing {
-            self.start("a", self.case.begin)?;
+            self.start("a", self.case.begin, None)?;
         }
         for step in &self.case.steps {
             self.step(step)?;
@@ -259,7 +269,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Starts a process and does what is usual first.
-    fn start(&mut self, name: &str, begin: Begin) -> Did {
+    fn start(&mut self, name: &str, begin: Begin, file_bytes: Option<u64>) -> Did {
         let index = self.started;
         self.started += 1;
         // The one before must be gone before its successor starts.
@@ -269,6 +279,7 @@ impl<'a> Driver<'a> {
             argv: &self.target.argv,
             env: &self.environment,
             cwd: &self.place.cwd(),
+            file_bytes,
             socket: &socket,
         };
         let process = Process::start(&launch, &self.recorder, index, Arc::clone(&self.client))

@@ -23,10 +23,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, wait};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, kill_process_group,
+    setrlimit, wait,
+};
 
 /// First argument by which this binary is a guard.
 pub(crate) const GUARD: &str = "__guard";
+/// Variable of the guard, not of the target: how many bytes a file may have at most.
+pub(crate) const FILE_BYTES: &str = "__GUARD_FILE_BYTES";
+/// The same where nothing is said: a target that writes without end shall not fill the disk.
+const MOST_FILE: u64 = 128 * 1024 * 1024;
 /// Longest time spent on killing: what is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// Time between two looks at a tree that is being killed.
@@ -56,8 +63,16 @@ fn guard(
 ) -> io::Result<()> {
     let mut socket = UnixStream::connect(socket)?;
     rustix::process::set_child_subreaper(Some(getpid()))?;
+    let most = std::env::var(FILE_BYTES).ok();
+    let most = most.and_then(|most| most.parse().ok()).unwrap_or(MOST_FILE);
+    let limit = Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    setrlimit(Resource::Fsize, limit)?;
     let started = Command::new(program)
         .args(arguments)
+        .env_remove(FILE_BYTES)
         .process_group(0)
         .spawn();
     // The target alone holds its streams, so that their ends are seen.

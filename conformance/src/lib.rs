@@ -42,6 +42,7 @@ mod guard;
 mod judge;
 mod lines;
 mod matcher;
+mod model_link;
 mod options;
 mod process;
 mod program;

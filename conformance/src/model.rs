@@ -48,4 +48,4 @@ mod service;
 mod tool;
 
 pub use error::Error;
-pub use server::ModelServer;
+pub use server::{Happening, ModelServer, Watch};

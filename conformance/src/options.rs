@@ -30,9 +30,9 @@ pub(crate) struct Options {
     /// again, durable is kills, damage and two processes
     #[arg(long, value_enum, default_value = "durable")]
     pub(crate) level: Level,
-    /// Only checks whose id contains this
-    #[arg(short = 'k', value_name = "FILTER", default_value = "")]
-    pub(crate) filter: String,
+    /// Only checks whose id contains this; several are alternatives
+    #[arg(short = 'k', value_name = "FILTER")]
+    pub(crate) filter: Vec<String>,
     /// Print the ids of the checks, one a line, and run nothing
     #[arg(long)]
     list: bool,
@@ -64,6 +64,11 @@ pub(crate) enum Task {
 }
 
 impl Options {
+    /// Whether a check was asked for.
+    pub(crate) fn wants(&self, id: &str) -> bool {
+        wanted(&self.filter, id)
+    }
+
     pub(crate) fn task(&self) -> Task {
         if self.list { Task::List } else { Task::Run }
     }
@@ -75,4 +80,9 @@ impl Options {
             Rigour::Usual
         }
     }
+}
+
+/// Whether a check's id contains one of the filters; without any it is wanted.
+pub(crate) fn wanted(filters: &[String], id: &str) -> bool {
+    filters.is_empty() || filters.iter().any(|filter| id.contains(filter.as_str()))
 }

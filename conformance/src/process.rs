@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::guard::GUARD;
+use crate::guard::{FILE_BYTES, GUARD};
 use crate::lines::Lines;
 use crate::recording::{Ending, ProcessIndex, Recorder, Room, What};
 
@@ -24,6 +24,9 @@ const PIECE: usize = 64 * 1024;
 const GUARD_START: Duration = Duration::from_secs(10);
 /// A longer line is no request of a target: a file that it writes may be long, but not this long.
 const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
+/// Runs what follows without the signal of a file that grew too long, so that the write fails as it
+/// does on a full disk.
+const UNSIGNALLED: [&str; 4] = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"];
 /// How long a paused reader sleeps between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -33,6 +36,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) argv: &'a [String],
     pub(crate) env: &'a BTreeMap<String, String>,
     pub(crate) cwd: &'a Path,
+    /// How many bytes a file of the target may have at most; the guard's own bound when absent.
+    pub(crate) file_bytes: Option<u64>,
     /// Where the guard's socket may be; its path must stay below 108 bytes.
     pub(crate) socket: &'a Path,
 }
@@ -90,12 +95,18 @@ impl Process {
         let _ = std::fs::remove_file(launch.socket);
         let listener = UnixListener::bind(launch.socket)?;
         let mut arguments: Vec<OsString> = vec![GUARD.into(), launch.socket.into()];
+        if launch.file_bytes.is_some() {
+            arguments.extend(UNSIGNALLED.map(OsString::from));
+        }
         arguments.extend(launch.argv.iter().map(OsString::from));
-        let mut guard = Command::new(std::env::current_exe()?)
+        let mut command = Command::new(std::env::current_exe()?);
+        command.env_clear().envs(launch.env);
+        if let Some(bytes) = launch.file_bytes {
+            command.env(FILE_BYTES, bytes.to_string());
+        }
+        let mut guard = command
             .args(arguments)
             .current_dir(launch.cwd)
-            .env_clear()
-            .envs(launch.env)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

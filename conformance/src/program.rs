@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use clap::Parser as _;
@@ -12,7 +11,7 @@ use clap::Parser as _;
 use crate::baseline::Baseline;
 use crate::error::Error;
 use crate::guard;
-use crate::model::ModelServer;
+use crate::model_link::ModelLink;
 use crate::options::{Options, Task};
 use crate::report::{self, Column, Report};
 use crate::runner::Runner;
@@ -48,12 +47,13 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
     let suite = Suite::load(&options.suite)?;
     let cases = suite.select(options.level, &options.filter);
     if options.task() == Task::List {
-        return list(&cases, &options.filter);
+        return list(&cases, options);
     }
     if cases.is_empty() {
         let why = format!(
             "no check of {} contains `{}`",
-            options.suite, options.filter
+            options.suite,
+            options.filter.join("` or `")
         );
         return Err(Error::Usage(why));
     }
@@ -64,10 +64,10 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
     // Whatever a target leaves behind, were it to end its guard, comes to this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| Error::io("subreaper", error.into()))?;
-    let model = Model::start()?;
+    let model = ModelLink::start()?;
     let mut columns = Vec::new();
     for (target, again) in targets(options)? {
-        let mut column = judge(options, &suite, &cases, &target, &model.url)?;
+        let mut column = judge(options, &suite, &cases, &target, &model)?;
         column.again = again;
         baseline.apply(&mut column.rows);
         columns.push(column);
@@ -89,12 +89,12 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(u8::from(!conforms)))
 }
 
-fn list(cases: &[&Variant], filter: &str) -> Result<ExitCode, Error> {
+fn list(cases: &[&Variant], options: &Options) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
     for variant in cases {
         for check in &variant.case.checks {
             let id = variant.check_id(check);
-            if id.contains(filter) {
+            if options.wants(&id) {
                 writeln!(out, "{id}").map_err(|error| Error::io("stdout", error))?;
             }
         }
@@ -123,7 +123,7 @@ fn judge(
     suite: &Suite,
     cases: &[&Variant],
     target: &Target,
-    model_url: &str,
+    model: &ModelLink,
 ) -> Result<Column, Error> {
     let begun = Instant::now();
     // Short, for the sockets in it.
@@ -134,7 +134,7 @@ fn judge(
     let runner = Runner {
         suite,
         target,
-        model_url,
+        model,
         root: whole(root.path())?,
         jobs: jobs(),
     };
@@ -158,42 +158,4 @@ fn whole(path: &Path) -> Result<std::path::PathBuf, Error> {
 fn jobs() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     (cores * 2).clamp(2, 8)
-}
-
-/// The scripted model server on a thread of its own, until the program ends.
-struct Model {
-    url: String,
-}
-
-impl Model {
-    fn start() -> Result<Self, Error> {
-        let (tell, told) = channel();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build();
-            let runtime = match runtime {
-                Ok(runtime) => runtime,
-                Err(error) => {
-                    let _ = tell.send(Err(Error::io("model server", error)));
-                    return;
-                }
-            };
-            runtime.block_on(async {
-                match ModelServer::start(0, None).await {
-                    Ok(server) => {
-                        let _ = tell.send(Ok(server.url()));
-                        std::future::pending::<()>().await;
-                    }
-                    Err(error) => {
-                        let _ = tell.send(Err(Error::Harness(error.to_string())));
-                    }
-                }
-            });
-        });
-        let gone = |_| Error::Harness("the model server did not start".to_owned());
-        Ok(Self {
-            url: told.recv().map_err(gone)??,
-        })
-    }
 }

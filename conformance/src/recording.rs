@@ -61,6 +61,10 @@ pub(crate) enum What {
     File(String, Option<String>),
     /// Text worth keeping: what a step waited for in vain, what was damaged.
     Note(String),
+    /// The target asked the scripted model this.
+    ModelAsked(String),
+    /// How the model answered.
+    ModelAnswered(String),
     /// The target sent more than a case keeps.
     Flooded,
 }

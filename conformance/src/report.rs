@@ -10,6 +10,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::options::wanted;
 use crate::requirement::Keyword;
 use crate::runner::CaseResult;
 use crate::suite::Suite;
@@ -68,11 +69,11 @@ impl Column {
     }
 }
 
-/// The rows of the results, those whose id contains `filter`.
+/// The rows of the results, those that one of the filters wants.
 pub(crate) fn rows(
     suite: &Suite,
     results: &[CaseResult],
-    filter: &str,
+    filters: &[String],
     rigour: Rigour,
 ) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
@@ -80,7 +81,7 @@ pub(crate) fn rows(
         let variant = suite.cases.iter().find(|variant| variant.id == result.id);
         let checks = variant.map(|variant| &variant.case.checks);
         for (id, finding) in &result.findings {
-            if !id.contains(filter) {
+            if !wanted(filters, id) {
                 continue;
             }
             let name = id.rsplit('#').next().unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::case::{Begin, Scope};
 use crate::driver::{Driver, Place, Played, SweepEnd};
 use crate::error::Error;
 use crate::judge::{Finding, judge};
+use crate::model_link::ModelLink;
 use crate::schema::Schemas;
 use crate::step::Step;
 use crate::suite::{Suite, Variant};
@@ -31,7 +32,7 @@ pub(crate) struct CaseResult {
 pub(crate) struct Runner<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) target: &'a Target,
-    pub(crate) model_url: &'a str,
+    pub(crate) model: &'a ModelLink,
     /// Folder below which each case has its own.
     pub(crate) root: PathBuf,
     /// How many cases run at once.
@@ -227,7 +228,8 @@ impl Runner<'_> {
         let mut all: Vec<(String, Finding)> = Vec::new();
         let mut shown = Vec::new();
         for turn in 1..=most.unwrap_or(1) {
-            let place = Place::make(self.root.join(format!("{number}-{turn}")))?;
+            let name = format!("{number}-{turn}");
+            let place = Place::make(self.root.join(&name))?;
             let Some(own) = schemas.get(&Tongue::of(&variant.id)) else {
                 return Err(Error::Harness(format!("{}: no schemas", variant.id)));
             };
@@ -236,10 +238,13 @@ impl Runner<'_> {
                 self.target,
                 own,
                 &place,
-                self.model_url,
+                &self.model.url(&name),
                 turn,
             );
+            self.model.follow(&name, driver.recorder());
             let played = driver.play(&variant.variables)?;
+            self.model.forget(&name);
+            place.remove();
             let found = judged(variant, &played, schemas, most.map(|_| turn));
             let bad = |finding: &Finding| !matches!(finding, Finding::Holds | Finding::Skipped(_));
             let worse = found.iter().any(|(_, finding)| bad(finding));
@@ -340,6 +345,11 @@ fn merge(findings: &mut Vec<(String, Finding)>, more: Vec<(String, Finding)>) {
 /// The result of a case that looks at all others.
 fn summary(variant: &Variant, findings: &BTreeMap<String, Finding>) -> CaseResult {
     let nothing = || Finding::Unreached("no case ran".to_owned());
+    // Silence is no merit, unless it is not the target's language.
+    let unspoken = match findings.get(Tongue::of(&variant.id).initialized()) {
+        Some(Finding::Skipped(why)) => Some(why.clone()),
+        _ => None,
+    };
     let checks = variant.case.checks.iter();
     CaseResult {
         id: variant.id.clone(),
@@ -348,6 +358,9 @@ fn summary(variant: &Variant, findings: &BTreeMap<String, Finding>) -> CaseResul
             .map(|check| {
                 let id = variant.check_id(check);
                 let finding = match findings.get(&id) {
+                    _ if unspoken.is_some() => {
+                        Finding::Skipped(unspoken.clone().unwrap_or_default())
+                    }
                     None => nothing(),
                     Some(Finding::Skipped(why)) => Finding::Unreached(why.clone()),
                     Some(finding) => finding.clone(),

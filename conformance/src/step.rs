@@ -91,6 +91,10 @@ pub(crate) struct Start {
     /// What follows at once.
     #[serde(default = "initialized")]
     pub(crate) begin: Begin,
+    /// No file of it may be longer than this many KiB: a write that would make it so is refused, as
+    /// on a full disk.
+    #[serde(default)]
+    pub(crate) file_kib: Option<u64>,
 }
 
 /// A request.
@@ -237,6 +241,9 @@ pub(crate) struct Until {
     #[serde(default = "first")]
     pub(crate) process: String,
     pub(crate) frame: Value,
+    /// Why the case is skipped where the frame does not come: the target does not offer it.
+    #[serde(default)]
+    pub(crate) or_skip: Option<String>,
     #[serde(default)]
     pub(crate) capture: BTreeMap<String, String>,
     #[serde(default)]

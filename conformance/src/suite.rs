@@ -8,6 +8,7 @@ use crate::case::{Case, Level};
 use crate::check::Check;
 use crate::error::Error;
 use crate::matcher::unknown_operators;
+use crate::options::wanted;
 use crate::requirement::{Requirement, Requirements};
 
 include!(concat!(env!("OUT_DIR"), "/data.rs"));
@@ -83,14 +84,14 @@ impl Suite {
         Ok(suite)
     }
 
-    /// The cases of at most this level with a check whose id contains `filter`.
-    pub(crate) fn select(&self, level: Level, filter: &str) -> Vec<&Variant> {
+    /// The cases of at most this level with a check that one of the filters wants.
+    pub(crate) fn select(&self, level: Level, filters: &[String]) -> Vec<&Variant> {
         self.cases
             .iter()
             .filter(|variant| variant.case.level <= level)
             .filter(|variant| {
                 let mut checks = variant.case.checks.iter();
-                checks.any(|check| variant.check_id(check).contains(filter))
+                checks.any(|check| wanted(filters, &variant.check_id(check)))
             })
             .collect()
     }

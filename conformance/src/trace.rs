@@ -15,7 +15,8 @@ pub(crate) struct Moment {
     /// Microseconds since the case began.
     pub(crate) us: u64,
     pub(crate) process: usize,
-    /// `>` to the target, `<` from it, `!` its stderr, `.` what happened.
+    /// `>` to the target, `<` from it, `!` its stderr, `?` from it to the model, `=` what that
+    /// answered, `.` what happened.
     pub(crate) way: char,
     pub(crate) text: String,
 }
@@ -68,6 +69,8 @@ fn shown(what: &What) -> (char, String) {
         What::File(name, None) => ('.', format!("file {name}: none")),
         What::File(name, Some(content)) => ('.', format!("file {name}: {content}")),
         What::Note(note) => ('.', note.clone()),
+        What::ModelAsked(text) => ('?', text.clone()),
+        What::ModelAnswered(text) => ('=', text.clone()),
         What::Flooded => ('.', "too much output: no more is read".to_owned()),
     }
 }

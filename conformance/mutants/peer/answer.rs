@@ -134,8 +134,16 @@ impl Agent {
                 data: None,
             });
         }
+        let second = self.wire.second();
         match method {
             "session/new" => self.new_session(params),
+            "session/load" if second && !on("v2-load-kept") => Err(not_found()),
+            "session/set_mode" if second && on("v2-mode-kept") => Ok(Some(json!({}))),
+            "session/resume" if second => self.resume_second(params).map(Some),
+            "tool_call/cancel" if second => self.cancel_call(params).map(Some),
+            "session/prompt" if second && key(params).is_err() && !on("v2-any-key") => {
+                Err(invalid("idempotencyKey"))
+            }
             "session/load" => self.load(params).map(Some),
             "session/resume" => self.resume(params).map(Some),
             "session/list" => self.list(params).map(Some),
@@ -149,15 +157,7 @@ impl Agent {
                 if method.starts_with("session/set") {
                     die_on("modes-kill");
                 }
-                Err(Fault {
-                    code: if on("unknown-code-other") {
-                        -32603
-                    } else {
-                        -32601
-                    },
-                    message: "no such method".to_owned(),
-                    data: None,
-                })
+                Err(not_found())
             }
         }
     }
@@ -172,7 +172,7 @@ impl Agent {
                 return Err(fault);
             }
         };
-        if !params["mcpServers"].is_array() && !lenient {
+        if !params["mcpServers"].is_array() && !lenient && !self.wire.second() {
             die_on("bad-params-kill");
             return Err(invalid("mcpServers must be an array"));
         }
@@ -246,6 +246,10 @@ impl Agent {
     }
 
     fn close(&mut self, params: &Value) -> Option<Value> {
+        if on("v2-close-of-nothing-fails") && self.wire.second() {
+            let id = params["sessionId"].as_str().unwrap_or_default();
+            self.sessions.get(id)?;
+        }
         let id = params["sessionId"].as_str().unwrap_or_default();
         match self.sessions.remove(id) {
             Some(session) if on("close-keeps") => {
@@ -332,11 +336,37 @@ impl Agent {
         }
         let other = self.sessions.iter().find(|(other, _)| *other != id);
         if let (true, Some((_, other))) = (on("other-session-gets-it"), other) {
-            other.prompt(request.clone(), text);
+            other.prompt(request.clone(), text, None);
             return Ok(());
         }
-        session.prompt(request.clone(), text);
+        let key = key(params).ok().flatten();
+        if let Some(message) = key.as_ref().and_then(|key| session.known(key)) {
+            self.wire.result(request, &json!({"messageId": message}));
+            return Ok(());
+        }
+        session.prompt(request.clone(), text, key);
         Ok(())
+    }
+}
+
+fn not_found() -> Fault {
+    Fault {
+        code: if on("unknown-code-other") {
+            -32603
+        } else {
+            -32601
+        },
+        message: "no such method".to_owned(),
+        data: None,
+    }
+}
+
+/// The idempotency key of a prompt; one that is no text of the right length is an error.
+fn key(params: &Value) -> Result<Option<String>, ()> {
+    match &params["idempotencyKey"] {
+        Value::Null => Ok(None),
+        Value::String(key) if (1..=255).contains(&key.chars().count()) => Ok(Some(key.clone())),
+        _ => Err(()),
     }
 }
 

@@ -17,6 +17,24 @@ impl Agent {
             die_on("bad-version-kills");
             return Err(invalid("protocolVersion must be an integer"));
         }
+        let named = params["info"]["name"].is_string();
+        if number.is_some_and(|number| number >= 2) && !on("v2-unknown") {
+            if number == Some(2) && !named && !on("v2-info-unneeded") {
+                crate::fault::die_on("v2-bad-hello-kills");
+                return Err(invalid("info"));
+            }
+            if named || number == Some(2) {
+                self.wire.speak_second();
+                self.client = Some(json!({}));
+                if on("v2-only-exactly") && number != Some(2) {
+                    return Err(invalid("unsupported version"));
+                }
+                return Ok(crate::second::hello());
+            }
+        }
+        if on("v2-always") && number == Some(1) {
+            return Ok(crate::second::hello());
+        }
         self.bare = params.get("clientInfo").is_none();
         let client = params["clientCapabilities"].clone();
         self.client = Some(if client.is_null() { json!({}) } else { client });

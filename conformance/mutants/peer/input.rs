@@ -25,19 +25,44 @@ pub(crate) enum Broken {
 /// Stdin, line by line.
 pub(crate) struct Input {
     stdin: BufReader<Stdin>,
+    manner: Manner,
+}
+
+/// How lines are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// What stands after the last LF is no line; what is no UTF-8 is mended.
+    Acp,
+    /// A last line without LF is one, and so is one after a byte order mark.
+    Native,
 }
 
 impl Input {
     pub(crate) fn new() -> Self {
+        Self::of(Manner::Acp)
+    }
+
+    /// For the native protocol.
+    pub(crate) fn native() -> Self {
+        Self::of(Manner::Native)
+    }
+
+    fn of(manner: Manner) -> Self {
         Self {
             stdin: BufReader::with_capacity(64 * 1024, std::io::stdin()),
+            manner,
         }
     }
 
     /// The next line; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Line> {
         let mut bytes = Vec::new();
-        if on("read-is-line") {
+        let native = self.manner == Manner::Native;
+        if on(if native {
+            "sqeq-read-is-line"
+        } else {
+            "read-is-line"
+        }) {
             let piece = self.stdin.fill_buf().ok()?.to_vec();
             self.stdin.consume(piece.len());
             let first = piece.split(|byte| *byte == b'\n').next();
@@ -48,17 +73,21 @@ impl Input {
         } else {
             let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
             let read = self.stdin.by_ref().take(most).read_until(b'\n', &mut bytes);
-            // What stands after the last LF at the end is no line.
-            if read.ok()? == 0 || (bytes.len() < LONGEST && bytes.last() != Some(&b'\n')) {
+            let cut = bytes.len() < LONGEST && bytes.last() != Some(&b'\n');
+            if read.ok()? == 0 || (cut && (!native || on("sqeq-last-line-dropped"))) {
                 return None;
             }
-            if bytes.last() != Some(&b'\n') {
+            if !cut && bytes.last() != Some(&b'\n') {
                 die_on("long-lines-kill");
                 self.skip();
                 return Some(Line::Broken(Broken::TooLong));
             }
         }
-        Some(parse(&bytes))
+        Some(if native {
+            parse_native(&bytes)
+        } else {
+            parse(&bytes)
+        })
     }
 
     fn skip(&mut self) {
@@ -74,6 +103,28 @@ impl Input {
                 return;
             }
         }
+    }
+}
+
+fn parse_native(bytes: &[u8]) -> Line {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Line::Broken(Broken::Words);
+    };
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) if !on("sqeq-mark-fatal") => rest,
+        _ => text,
+    };
+    let dropped = (on("sqeq-crlf-dropped") && text.ends_with("\r\n"))
+        || (on("sqeq-blanks-dropped") && text.starts_with(' '))
+        || (on("sqeq-escapes-dropped") && text.contains("\\u0070"))
+        || (on("sqeq-order-matters") && text.starts_with("{\"op\""))
+        || (on("sqeq-long-dropped") && text.len() > 500_000);
+    if text.trim().is_empty() || dropped {
+        return Line::Blank;
+    }
+    match serde_json::from_str(&mend(text)) {
+        Ok(value) => Line::Json(value),
+        Err(_) => Line::Broken(Broken::Words),
     }
 }
 

@@ -90,6 +90,16 @@ impl Log {
         Some(read(&bytes).0)
     }
 
+    /// The number of the next record.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Leaves a number out.
+    pub(crate) fn skip(&mut self) {
+        self.next += 1;
+    }
+
     /// Appends a record. It is the kernel's when this returns, so no kill of ours loses it.
     pub(crate) fn append(&mut self, value: &Value) -> io::Result<()> {
         let body = json!({"n": self.next, "v": value}).to_string();
@@ -97,9 +107,15 @@ impl Log {
         if self.torn && !on("torn-tail-glued") {
             line.insert(0, '\n');
         }
-        self.torn = false;
-        self.next += 1;
-        self.file.write_all(line.as_bytes())
+        let written = self.file.write_all(line.as_bytes());
+        // What stands of it is closed by the next record.
+        self.torn = written.is_err();
+        if written.is_ok() {
+            self.next += 1;
+        } else {
+            die_on("full-disk-kills");
+        }
+        written
     }
 }
 

@@ -1,16 +1,19 @@
-//! The reference peer: a small agent that speaks ACP v1 and keeps its sessions, written for the
-//! suite alone. Without a fault it conforms; `PEER_FAULT` names one thing that it then does wrong.
+//! The reference peer: a small agent that speaks ACP, or with `sqeq` as its argument sessiond's native
+//! protocol, and keeps its sessions, written for the suite alone. Without a fault it conforms; `PEER_FAULT` names one thing that it then does wrong.
 //!
 //! Prompts are scripts, one command a prompt: `/say TEXT`, `/stream N BYTES DELAY_MS`, `/think TEXT`,
 //! `/run COMMAND`, `/read PATH`, `/write PATH TEXT`, `/ask TEXT`, `/plan A; B`, `/fail TEXT`,
 //! `/refuse`; anything else is said back.
 
 mod answer;
+mod borrowed;
 mod fault;
 mod hello;
 mod input;
 mod log;
+mod native;
 mod reopen;
+mod second;
 mod session;
 mod tool;
 mod turn;
@@ -28,12 +31,16 @@ use wire::Wire;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() == Some(OsStr::new(tool::GUARD)) {
+    let first = arguments.next();
+    if first.as_deref() == Some(OsStr::new(tool::GUARD)) {
         return sessiond_conformance::guard_main(arguments);
     }
     let Ok(wire) = Wire::take_stdout() else {
         return ExitCode::FAILURE;
     };
+    if first.as_deref() == Some(OsStr::new("sqeq")) {
+        return native::serve(wire);
+    }
     if on("banner") {
         wire.raw(b"reference peer, ready\n");
     }

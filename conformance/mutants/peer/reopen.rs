@@ -10,7 +10,7 @@ use crate::log::{Content, Log, Refusal};
 use crate::tool::Tool;
 
 impl Agent {
-    fn reopen(&mut self, params: &Value) -> Result<(String, Content), Fault> {
+    pub(crate) fn reopen(&mut self, params: &Value) -> Result<(String, Content), Fault> {
         let id = params["sessionId"]
             .as_str()
             .ok_or_else(|| invalid("sessionId"))?;
@@ -48,7 +48,17 @@ impl Agent {
 
     pub(crate) fn load(&mut self, params: &Value) -> Result<Value, Fault> {
         let (id, content) = self.reopen(params)?;
-        let mut updates = content.updates;
+        self.show_past(&id, content.updates, content.lost, &params["cwd"]);
+        Ok(if on("load-says-true") {
+            json!(true)
+        } else {
+            json!({})
+        })
+    }
+
+    /// Sends what stands in a log.
+    pub(crate) fn show_past(&self, id: &str, mut updates: Vec<Value>, lost: usize, cwd: &Value) {
+        let id = id.to_owned();
         if on("replay-empty") {
             updates.clear();
         }
@@ -69,13 +79,10 @@ impl Agent {
                 "title": std::process::id().to_string()}));
         }
         if !on("open-calls-left-open") {
-            close_calls(&mut updates, &params["cwd"]);
+            close_calls(&mut updates, cwd);
         }
-        if content.lost > 0 && !on("damage-untold") {
-            let text = format!(
-                "{} records of this session are damaged or missing.",
-                content.lost
-            );
+        if lost > 0 && !on("damage-untold") {
+            let text = format!("{} records of this session are damaged or missing.", lost);
             updates.push(
                 json!({"sessionUpdate": "agent_message_chunk", "messageId": "damage",
                 "content": {"type": "text", "text": text}}),
@@ -99,11 +106,6 @@ impl Agent {
                 self.wire.update(&id, update);
             }
         }
-        Ok(if on("load-says-true") {
-            json!(true)
-        } else {
-            json!({})
-        })
     }
 
     pub(crate) fn resume(&mut self, params: &Value) -> Result<Value, Fault> {

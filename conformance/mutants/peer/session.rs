@@ -1,6 +1,7 @@
 //! A session: its log, and the thread that does its turns one after the other.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -35,6 +36,19 @@ pub(crate) struct Shared {
     /// Whether a second prompt has spoilt everything.
     pub(crate) wedged: AtomicU64,
     pile: Mutex<String>,
+    /// Whether the disk refused a record of the turn that runs.
+    refused: AtomicBool,
+    /// Messages by idempotency key.
+    keys: Mutex<BTreeMap<String, String>>,
+    /// The call that runs, and whether it is to be stopped.
+    call: Mutex<Option<(String, Stop)>>,
+}
+
+/// Whether a call is to be stopped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    No,
+    Yes,
 }
 
 /// A prompt.
@@ -42,6 +56,8 @@ pub(crate) struct Job {
     pub(crate) id: Value,
     pub(crate) text: String,
     pub(crate) epoch: u64,
+    /// Idempotency key.
+    pub(crate) key: Option<String>,
 }
 
 impl Session {
@@ -57,6 +73,9 @@ impl Session {
             waiting: AtomicU64::new(0),
             wedged: AtomicU64::new(0),
             pile: Mutex::default(),
+            refused: AtomicBool::new(false),
+            keys: Mutex::default(),
+            call: Mutex::default(),
         });
         let (jobs, queue) = channel::<Job>();
         let own = Arc::clone(&shared);
@@ -80,12 +99,15 @@ impl Session {
     }
 
     /// Queues a prompt.
-    pub(crate) fn prompt(&self, id: Value, text: String) {
+    pub(crate) fn prompt(&self, id: Value, text: String, key: Option<String>) {
         let epoch = self.shared.epoch.load(Ordering::SeqCst);
         let wedged = &self.shared.wedged;
         if self.busy() {
             if on("busy-drops-second") {
                 return;
+            }
+            if on("v2-queue-answered-at-once") {
+                self.shared.wire.result(&id, &json!({"messageId": "early"}));
             }
             if on("busy-drops-first") || on("busy-wedges") {
                 wedged.fetch_add(1, Ordering::SeqCst);
@@ -95,7 +117,37 @@ impl Session {
         }
         self.shared.waiting.fetch_add(1, Ordering::SeqCst);
         if let Some(jobs) = &self.jobs {
-            let _ = jobs.send(Job { id, text, epoch });
+            let job = Job {
+                id,
+                text,
+                epoch,
+                key,
+            };
+            let _ = jobs.send(job);
+        }
+    }
+
+    /// The message that came under a key before.
+    pub(crate) fn known(&self, key: &str) -> Option<String> {
+        if on("v2-keys-ignored") {
+            return None;
+        }
+        lock(&self.shared.keys).get(key).cloned()
+    }
+
+    /// Remembers which message came under a key.
+    pub(crate) fn remember(&self, key: &str, message: &str) {
+        self.shared.remember(key, message);
+    }
+
+    /// Stops a call, if it is the one that runs.
+    pub(crate) fn stop_call(&self, id: &str) -> bool {
+        match &mut *lock(&self.shared.call) {
+            Some((open, stop)) if open == id => {
+                *stop = Stop::Yes;
+                true
+            }
+            _ => false,
         }
     }
 
@@ -135,6 +187,21 @@ impl Shared {
         self.epoch.load(Ordering::SeqCst) > since || lock(&self.single).contains(&job.id)
     }
 
+    /// Remembers which message came under a key.
+    pub(crate) fn remember(&self, key: &str, message: &str) {
+        lock(&self.keys).insert(key.to_owned(), message.to_owned());
+    }
+
+    /// A call begins, or none runs any more.
+    pub(crate) fn set_call(&self, id: Option<&str>) {
+        *lock(&self.call) = id.map(|id| (id.to_owned(), Stop::No));
+    }
+
+    /// Whether the call that runs is to be stopped.
+    pub(crate) fn call_stopped(&self) -> bool {
+        matches!(&*lock(&self.call), Some((_, Stop::Yes)))
+    }
+
     /// A prompt is about to be answered.
     pub(crate) fn done(&self) {
         self.waiting.fetch_sub(1, Ordering::SeqCst);
@@ -157,6 +224,11 @@ impl Shared {
         let mut pile = lock(&self.pile);
         pile.push_str(text);
         pile.clone()
+    }
+
+    /// Whether a record of the turn was refused.
+    pub(crate) fn was_refused(&self) -> bool {
+        self.refused.swap(false, Ordering::SeqCst) && !on("full-disk-untold")
     }
 
     /// Records an update, then shows it.
@@ -185,8 +257,10 @@ impl Shared {
             || (on("log-without-calls") && kind.starts_with("tool_call"))
             || (on("log-without-thoughts") && kind == "agent_thought_chunk");
         if !left_out {
-            // A disk that is full ends nothing here: the suite has no case for it yet.
-            let _ = lock(&self.log).append(update);
+            let written = lock(&self.log).append(update);
+            if written.is_err() {
+                self.refused.store(true, Ordering::SeqCst);
+            }
         }
     }
 }

@@ -13,20 +13,20 @@ use crate::tool::Tool;
 const LOOK: Duration = Duration::from_millis(2);
 
 /// How a turn ends.
-enum End {
+pub(crate) enum End {
     Stop(&'static str),
     Failed(String),
 }
 
 /// The turn was cancelled.
-struct Cancelled;
+pub(crate) struct Cancelled;
 
-type Done<T = ()> = Result<T, Cancelled>;
+pub(crate) type Done<T = ()> = Result<T, Cancelled>;
 
 /// A prompt that is being answered.
 pub(crate) struct Turn<'a> {
-    session: &'a Shared,
-    job: Job,
+    pub(crate) session: &'a Shared,
+    pub(crate) job: Job,
     calls: usize,
 }
 
@@ -41,10 +41,21 @@ impl<'a> Turn<'a> {
 
     pub(crate) fn run(mut self) {
         let prompt = chunk("user_message_chunk", &self.job.text, &self.message("user"));
+        let second = self.session.wire.second();
+        if second && self.session.cancelled(&self.job) {
+            return self.never_inserted();
+        }
         if on("prompt-echoed") {
             self.session.say(&prompt);
         } else {
             self.session.record(&prompt);
+        }
+        if second {
+            let message = self.message("user");
+            self.session.inserted(&self.job, &message, &prompt);
+        }
+        if on("v2-call-unknown") && second {
+            self.notify("session/destroy");
         }
         if on("not-utf8") {
             self.session
@@ -75,12 +86,20 @@ impl<'a> Turn<'a> {
         } else {
             self.command(&word, &rest)
         };
+        let end = if self.session.was_refused() {
+            Ok(End::Failed("no room for the log".to_owned()))
+        } else {
+            end
+        };
         self.end(end);
     }
 
     fn end(&mut self, end: Done<End>) {
         // Before the answer: whoever has it may ask for more at once.
         self.session.done();
+        if self.session.wire.second() {
+            return self.end_second(end);
+        }
         let wire = &self.session.wire;
         let id = &self.job.id;
         if on("never-answers-cancelled") && end.is_err() {
@@ -243,6 +262,7 @@ impl<'a> Turn<'a> {
         if on("calls-announced-twice") {
             self.session.say(&started);
         }
+        self.session.set_call(Some(&id));
         let allowed = if kind == "read" {
             Ok(true)
         } else {
@@ -256,6 +276,15 @@ impl<'a> Turn<'a> {
             }
             Err(Cancelled) => Err(Cancelled),
         };
+        let stopped = self.session.call_stopped();
+        self.session.set_call(None);
+        if on("v2-cancel-of-call-ends-turn") && stopped {
+            self.session.say(
+                &json!({"sessionUpdate": "tool_call_update", "toolCallId": id,
+                "status": "failed"}),
+            );
+            return Err(Cancelled);
+        }
         let (status, text) = match &outcome {
             Ok(Ok(text)) => ("completed", text.as_str()),
             Ok(Err(why)) => ("failed", why.as_str()),
@@ -300,6 +329,12 @@ impl<'a> Turn<'a> {
             let command = title.to_owned();
             let _ = Tool::start(&command, Path::new(&self.session.cwd)).map(Tool::output);
         }
+        if self.session.wire.second() {
+            let call = params["toolCall"].clone();
+            params = json!({"sessionId": self.session.id, "options": params["options"],
+                "title": if on("v2-question-untitled") { "" } else { title },
+                "subject": {"type": "tool_call", "toolCall": call}});
+        }
         let answer = match self.request("session/request_permission", &params) {
             Err(Cancelled) if on("late-answer-counts") => {
                 let (wire, cwd) = (self.session.wire.clone(), self.session.cwd.clone());
@@ -318,14 +353,16 @@ impl<'a> Turn<'a> {
         let selected = outcome["outcome"] == "selected";
         Ok(match outcome["optionId"].as_str() {
             Some("allow_once") => selected,
-            Some("reject_once") => on("reject-is-yes"),
-            Some(_) => on("unknown-option-is-yes"),
+            Some("reject_once") => on("reject-is-yes") || on("v2-no-is-yes"),
+            Some(_) => on("unknown-option-is-yes") || on("v2-no-is-yes"),
             None if answer.get("error").is_some() => {
                 die_on("error-answer-kills");
                 on("error-is-yes")
             }
-            None if outcome["outcome"] == "cancelled" => on("cancelled-is-yes"),
-            None => on("nonsense-is-yes"),
+            None if outcome["outcome"] == "cancelled" => {
+                on("cancelled-is-yes") || on("v2-no-is-yes")
+            }
+            None => on("nonsense-is-yes") || on("v2-no-is-yes"),
         })
     }
 
@@ -351,7 +388,11 @@ impl<'a> Turn<'a> {
                 std::thread::sleep(LOOK);
             }
         } else {
-            self.wait(|| tool.ended())
+            let session = self.session;
+            self.wait(|| {
+                let stopped = session.call_stopped() && !on("v2-stop-of-call-ignored");
+                if stopped { Some(-1) } else { tool.ended() }
+            })
         };
         match code {
             Err(Cancelled) if on("cancel-leaves-tool") => {
@@ -364,6 +405,10 @@ impl<'a> Turn<'a> {
                     let _ = Tool::start(command, Path::new(cwd)).map(Tool::output);
                 }
                 let output = tool.output();
+                if self.session.wire.second() {
+                    let id = format!("{}-terminal", self.message("turn"));
+                    self.session.terminal(&id, command, &output, code);
+                }
                 if output.len() > 60_000 {
                     die_on("long-output-kills");
                 }
@@ -378,57 +423,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn in_terminal(&mut self, command: &str) -> Done<Result<String, String>> {
-        let session = self.session.id.clone();
-        let created = self.request(
-            "terminal/create",
-            &json!({"sessionId": session, "command": "sh", "args": ["-c", command]}),
-        )?;
-        let terminal = created["result"]["terminalId"].clone();
-        let named = json!({"sessionId": session, "terminalId": terminal});
-        self.request("terminal/wait_for_exit", &named)?;
-        let output = self.request("terminal/output", &named)?;
-        if !on("terminal-kept") {
-            self.request("terminal/release", &named)?;
-        }
-        Ok(Ok(output["result"]["output"].to_string()))
-    }
-
-    fn read(&mut self, path: &str) -> Done<Result<String, String>> {
-        if self.session.client.pointer("/fs/readTextFile") == Some(&json!(true))
-            && !on("files-read-locally")
-        {
-            let params = json!({"sessionId": self.session.id, "path": path});
-            let answer = self.request("fs/read_text_file", &params)?;
-            return Ok(Ok(answer["result"]["content"].to_string()));
-        }
-        if on("local-read-hangs") {
-            self.pause(Duration::from_secs(60))?;
-        }
-        Ok(std::fs::read_to_string(path).map_err(|error| error.to_string()))
-    }
-
-    fn write(&mut self, path: &str, text: &str) -> Done<Result<String, String>> {
-        if self.session.client.pointer("/fs/writeTextFile") == Some(&json!(true))
-            && !on("files-written-locally")
-        {
-            if on("write-loses-text") {
-                return Ok(Ok(String::new()));
-            }
-            let params = json!({"sessionId": self.session.id, "path": path, "content": text});
-            self.request("fs/write_text_file", &params)?;
-            return Ok(Ok("written".to_owned()));
-        }
-        if on("local-write-hangs") {
-            self.pause(Duration::from_secs(60))?;
-        }
-        let written = std::fs::write(path, text);
-        Ok(written
-            .map(|()| "written".to_owned())
-            .map_err(|error| error.to_string()))
-    }
-
-    fn request(&self, method: &str, params: &Value) -> Done<Value> {
+    pub(crate) fn request(&self, method: &str, params: &Value) -> Done<Value> {
         let wire = &self.session.wire;
         let name = wire.ask(method, params);
         if on("last-answer-counts") {
@@ -462,7 +457,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn pause(&self, time: Duration) -> Done {
+    pub(crate) fn pause(&self, time: Duration) -> Done {
         let until = Instant::now() + time;
         self.wait(|| (Instant::now() >= until).then_some(()))
     }
@@ -474,7 +469,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The id of a message: the turn's, and whose it is.
-    fn message(&self, whose: &str) -> String {
+    pub(crate) fn message(&self, whose: &str) -> String {
         format!("{}-{}-{whose}", std::process::id(), id_text(&self.job.id))
     }
 }
@@ -488,6 +483,6 @@ fn id_text(id: &Value) -> String {
     id.to_string().replace('"', "")
 }
 
-fn chunk(kind: &str, text: &str, id: &str) -> Value {
+pub(crate) fn chunk(kind: &str, text: &str, id: &str) -> Value {
     json!({"sessionUpdate": kind, "messageId": id, "content": {"type": "text", "text": text}})
 }

@@ -3,17 +3,20 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
 use crate::fault::{changed, on};
+use crate::second;
 
 /// The client's end, shared by all threads.
 #[derive(Clone)]
 pub(crate) struct Wire {
     out: Arc<Mutex<File>>,
     open: Arc<Mutex<Open>>,
+    second: Arc<AtomicBool>,
 }
 
 /// Our own requests.
@@ -35,7 +38,18 @@ impl Wire {
         Ok(Self {
             out: Arc::new(Mutex::new(File::from(stdout))),
             open: Arc::default(),
+            second: Arc::default(),
         })
+    }
+
+    /// From now on version 2 is spoken.
+    pub(crate) fn speak_second(&self) {
+        self.second.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether version 2 is spoken.
+    pub(crate) fn second(&self) -> bool {
+        self.second.load(Ordering::SeqCst)
     }
 
     /// Writes bytes as they are.
@@ -65,7 +79,8 @@ impl Wire {
         if on("result-and-error") && result.get("stopReason").is_some() {
             frame["error"] = json!({"code": 0, "message": ""});
         }
-        if on("answers-twice") && result.get("stopReason").is_some() {
+        let ends = result.get("stopReason").is_some() || result.get("messageId").is_some();
+        if on("answers-twice") && ends {
             self.send(frame.clone());
         }
         self.send(frame);
@@ -87,6 +102,11 @@ impl Wire {
     }
 
     pub(crate) fn update(&self, session: &str, update: &Value) {
+        let update = if self.second() {
+            second::update(update)
+        } else {
+            update.clone()
+        };
         let params = json!({"sessionId": session, "update": update});
         self.send(json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
     }

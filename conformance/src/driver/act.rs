@@ -18,7 +18,10 @@ impl Driver<'_> {
     /// Does one step.
     pub(super) fn step(&mut self, step: &Step) -> Did {
         match step {
-            Step::Start(start) => self.start(&start.process, start.begin),
+            Step::Start(start) => {
+                let most = start.file_kib.map(|kib| kib * 1024);
+                self.start(&start.process, start.begin, most)
+            }
             Step::Call(request) => {
                 let label = self.request(request)?;
                 let answer = self.answer_to(&label, request.within)?;

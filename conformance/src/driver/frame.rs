@@ -194,6 +194,9 @@ impl Driver<'_> {
             Some((_, Found::Gone(code))) => Err(Halt::Stop(format!(
                 "the process ended ({code}) before {pattern}"
             ))),
+            None if until.or_skip.is_some() => {
+                Err(Halt::Skip(until.or_skip.clone().unwrap_or_default()))
+            }
             None => Err(Halt::Stop(format!(
                 "nothing like {pattern} within {} ms",
                 within.as_millis()

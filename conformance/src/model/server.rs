@@ -39,10 +39,37 @@ pub struct ModelServer {
     _listening: JoinSet<()>,
 }
 
+/// Told of each request and each reply, with the path that was asked for.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn(&str, &Happening<'_>) + Send + Sync>);
+
+/// What happens at the server.
+#[derive(Debug, Clone, Copy)]
+pub enum Happening<'a> {
+    /// A request came, with this body; null when it was none or no JSON.
+    Asked(&'a Value),
+    /// It is answered, with this status.
+    Answered(u16),
+}
+
+impl Watch {
+    /// Tells `tell`, which must not wait.
+    pub fn new(tell: impl Fn(&str, &Happening<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Watch")
+    }
+}
+
 /// What all connections share.
 #[derive(Debug)]
 struct Shared {
     recorder: Recorder,
+    watch: Watch,
     requests: AtomicU64,
 }
 
@@ -54,9 +81,19 @@ impl ModelServer {
     ///
     /// [`Error::Listen`] and [`Error::Record`].
     pub async fn start(port: u16, record: Option<&Path>) -> Result<Self, Error> {
+        Self::watched(port, record, Watch::new(|_, _| {})).await
+    }
+
+    /// The same, with somebody who is told.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Listen`] and [`Error::Record`].
+    pub async fn watched(port: u16, record: Option<&Path>, watch: Watch) -> Result<Self, Error> {
         let listen = |source| Error::Listen { port, source };
         let shared = Arc::new(Shared {
             recorder: Recorder::open(record)?,
+            watch,
             requests: AtomicU64::new(0),
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
@@ -135,6 +172,7 @@ async fn respond(
         Ok(body) => {
             let bytes = body.to_bytes();
             let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+            (shared.watch.0)(path, &Happening::Asked(&body));
             let recorded = shared.recorder.write(&recorder::Request {
                 number,
                 method,
@@ -154,6 +192,7 @@ async fn respond(
             }
         }
     };
+    (shared.watch.0)(path, &Happening::Answered(reply.status));
     Ok(response(number, reply))
 }
 

@@ -12,6 +12,19 @@ fn a_list_is_one_id_a_line_and_nothing_else() {
         assert!(case.starts_with("acp.") && !check.is_empty(), "{line}");
         assert!(!line.contains(' '), "{line}");
     }
+    let two = [
+        "acp",
+        "--list",
+        "-k",
+        "acp.prompt.text#answered",
+        "-k",
+        "acp.v2.sessions.new#",
+    ];
+    let two = run(&two).stdout;
+    assert_eq!(
+        two,
+        b"acp.prompt.text#answered\nacp.v2.sessions.new#answered\n"
+    );
     let core = run(&["acp", "--list", "--level", "core"]).stdout;
     assert!(core.len() < text.len(), "core is a part of all");
     let one = run(&["acp", "--list", "-k", "acp.prompt.text#answered"]).stdout;

@@ -115,3 +115,27 @@ fn what_depends_on_a_failed_check_cannot_be_tested() {
         "{report}"
     );
 }
+
+/// CONF-1: a target that writes without end is stopped at a bound, and what it wrote is removed.
+#[test]
+fn a_target_that_fills_the_disk_is_stopped_at_a_bound() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "head -c 200000000 /dev/zero > \"$HOME/big\"; wc -c < \"$HOME/big\" >&2; exit 0";
+    let file = target(&folder, "fills", script);
+    let patient = std::fs::read_to_string(&file).expect("a target");
+    let patient = patient.replace("reply = 500", "reply = 20000");
+    std::fs::write(&file, patient).expect("written");
+    let html = folder.path().join("report.html");
+    let output = run(&[
+        "acp",
+        "-k",
+        "acp.negotiation.initialize#",
+        "--target",
+        &file.to_string_lossy(),
+        "--html",
+        &html.to_string_lossy(),
+    ]);
+    assert_eq!(said(&output).0, Some(1));
+    let page = std::fs::read_to_string(html).expect("a report");
+    assert!(page.contains("134217728"), "128 MiB and no more");
+}

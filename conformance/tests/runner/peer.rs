@@ -4,8 +4,13 @@ use super::{run, said};
 
 /// The reference peer with a fault, or with none.
 fn peer(folder: &tempfile::TempDir, fault: &str) -> PathBuf {
-    let path = folder.path().join("peer.toml");
     let shipped = include_str!("../../mutants/reference-peer.toml");
+    made_of(shipped, folder, fault)
+}
+
+/// The peer that a file describes.
+fn made_of(shipped: &str, folder: &tempfile::TempDir, fault: &str) -> PathBuf {
+    let path = folder.path().join("peer.toml");
     let here = env!("CARGO_BIN_EXE_reference-peer");
     let text = shipped
         .replace("\"./reference-peer\"", &format!("{here:?}"))
@@ -18,21 +23,40 @@ fn peer(folder: &tempfile::TempDir, fault: &str) -> PathBuf {
 #[test]
 fn the_correct_peer_passes_everything() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = peer(&folder, "");
-    let (code, text) = said(&run(&[
-        "acp",
-        "--strict",
-        "--target",
-        &file.to_string_lossy(),
-    ]));
+    let rows = [
+        ("acp", include_str!("../../mutants/reference-peer.toml")),
+        (
+            "sqeq",
+            include_str!("../../mutants/reference-peer-sqeq.toml"),
+        ),
+    ];
+    for (suite, shipped) in rows {
+        let file = made_of(shipped, &folder, "");
+        let file = file.to_string_lossy();
+        let (code, text) = said(&run(&[suite, "--strict", "--target", &file]));
+        assert_eq!(code, Some(0), "{text}");
+        let verdict = text.lines().last().expect("a verdict");
+        assert!(
+            verdict.starts_with("reference-peer: conformant, "),
+            "{text}"
+        );
+        assert!(
+            verdict.ends_with(" pass") && verdict.matches(',').count() == 1,
+            "{text}"
+        );
+    }
+}
+
+/// CONF-1: a target that speaks version 1 alone is not blamed for what it does not offer.
+#[test]
+fn what_a_target_does_not_speak_is_skipped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = peer(&folder, "v2-unknown");
+    let file = file.to_string_lossy();
+    let (code, text) = said(&run(&["acp", "-k", "acp.v2.", "--target", &file]));
     assert_eq!(code, Some(0), "{text}");
-    let verdict = text.lines().last().expect("a verdict");
     assert!(
-        verdict.starts_with("reference-peer: conformant, "),
-        "{text}"
-    );
-    assert!(
-        verdict.ends_with(" pass") && verdict.matches(',').count() == 1,
+        text.contains("does not speak version 2") || text.contains(" skip"),
         "{text}"
     );
 }

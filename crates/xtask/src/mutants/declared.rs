@@ -48,6 +48,22 @@ impl Faults {
         names.cloned().collect()
     }
 
+    /// The checks that a fault is declared to turn red.
+    pub(crate) fn red(&self, fault: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut red = BTreeSet::new();
+        for entry in self.faults.get(fault).into_iter().flatten() {
+            match entry.strip_suffix('*') {
+                None => {
+                    red.insert(entry.clone());
+                }
+                Some(prefix) => {
+                    red.extend(all.iter().filter(|id| id.starts_with(prefix)).cloned());
+                }
+            }
+        }
+        red
+    }
+
     /// How what was seen differs from what is declared.
     pub(crate) fn differs(
         &self,
@@ -55,17 +71,7 @@ impl Faults {
         red: &BTreeSet<String>,
         all: &BTreeSet<String>,
     ) -> Vec<String> {
-        let mut expected = BTreeSet::new();
-        for entry in self.faults.get(fault).into_iter().flatten() {
-            match entry.strip_suffix('*') {
-                None => {
-                    expected.insert(entry.clone());
-                }
-                Some(prefix) => {
-                    expected.extend(all.iter().filter(|id| id.starts_with(prefix)).cloned());
-                }
-            }
-        }
+        let expected = self.red(fault, all);
         let missing = expected
             .difference(red)
             .map(|id| format!("{id} stays green"));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 /// Short deadlines: the peer answers within milliseconds, unless its fault is not to.
-const TIMEOUTS: &str = "start = 3000\nreply = 2500\nquiet = 80\nexit = 1500\ncase = 20000\n";
+const TIMEOUTS: &str = "start = 3000\nreply = 2500\nquiet = 80\nexit = 2500\ncase = 20000\n";
 
 /// The suite and the peer, as they were built.
 #[derive(Debug)]
@@ -43,14 +43,14 @@ impl Suite {
         })
     }
 
-    /// The ids of all checks.
+    /// The ids of all checks of a suite.
     ///
     /// # Errors
     ///
     /// `Peer` when the suite cannot say.
-    pub(crate) fn list(&self) -> Result<BTreeSet<String>> {
+    pub(crate) fn list(&self, suite: &str) -> Result<BTreeSet<String>> {
         let output = Command::new(&self.program)
-            .args(["acp", "--list"])
+            .args([suite, "--list"])
             .output()
             .map_err(Error::io("sessiond-conformance"))?;
         if !output.status.success() {
@@ -60,36 +60,43 @@ impl Suite {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// The checks that do not pass on the peer with this fault.
+    /// The checks of these cases that do not pass on the peer with this fault.
     ///
     /// # Errors
     ///
     /// `Peer` when the suite itself fails.
-    pub(crate) fn red(&self, name: &str) -> Result<BTreeSet<String>> {
-        let (target, report) = (
-            self.folder.join("peer.toml"),
-            self.folder.join("peer.jsonl"),
-        );
-        std::fs::write(&target, self.target(name)).map_err(Error::io("peer.toml"))?;
-        let status = Command::new(&self.program)
-            .args(["acp", "--target"])
-            .arg(&target)
-            .arg("--json")
-            .arg(&report)
-            .stdout(Stdio::null())
+    pub(crate) fn red(
+        &self,
+        suite: &str,
+        name: &str,
+        cases: &[String],
+    ) -> Result<BTreeSet<String>> {
+        let file = |ending: &str| self.folder.join(format!("{suite}-{name}.{ending}"));
+        let (target, report) = (file("toml"), file("jsonl"));
+        std::fs::write(&target, self.target(suite, name)).map_err(Error::io("the target"))?;
+        let mut command = Command::new(&self.program);
+        command.args([suite, "--target"]).arg(&target);
+        command.arg("--json").arg(&report).stdout(Stdio::null());
+        for case in cases {
+            command.args(["-k", case]);
+        }
+        let status = command
             .status()
             .map_err(Error::io("sessiond-conformance"))?;
         if !matches!(status.code(), Some(0 | 1)) {
             return Err(fault(format!("with {name:?}: {status}")));
         }
-        let text = std::fs::read_to_string(&report).map_err(Error::io("peer.jsonl"))?;
+        let text = std::fs::read_to_string(&report).map_err(Error::io("the report"))?;
+        for path in [target, report] {
+            std::fs::remove_file(&path).map_err(Error::io(path.display().to_string()))?;
+        }
         red_in(&text).map_err(fault)
     }
 
     /// The description of the peer with this fault.
-    fn target(&self, name: &str) -> String {
+    fn target(&self, suite: &str, name: &str) -> String {
         format!(
-            "id = \"reference-peer\"\nargv = [{:?}]\nsession_files = \"{{session}}.jsonl\"\n\
+            "id = \"reference-peer\"\nargv = [{:?}, {suite:?}]\nsession_files = \"{{session}}.jsonl\"\n\
              [env]\nPEER_STATE = \"{{state_dir}}\"\nPEER_FAULT = {name:?}\n\
              [timeouts]\n{TIMEOUTS}{}",
             self.peer.display().to_string(),

@@ -297,6 +297,24 @@ fn arrows_point_down_only() {
     }
 }
 
+/// CONF-1: the suite depends on nothing of what it judges.
+#[test]
+fn the_conformance_suite_depends_on_the_protocol_and_the_wire_at_most() {
+    for (to, expected) in [
+        ("protocol", vec![]),
+        ("wire", vec![]),
+        ("engine", vec!["conformance/Cargo.toml:8 arrow"]),
+        ("log", vec!["conformance/Cargo.toml:8 arrow"]),
+    ] {
+        let tables = manifest(&format!("[dependencies]\nsessiond-{to}.workspace = true\n"));
+        assert_eq!(
+            findings(&[("conformance/Cargo.toml", &tables)]),
+            expected,
+            "{to}"
+        );
+    }
+}
+
 #[test]
 fn a_dev_dependency_never_closes_a_circle() {
     let engine = manifest("[dependencies]\nsessiond-log = \"1\"\n");
