@@ -394,7 +394,7 @@ impl Rig {
             return Ok(());
         };
         self.end_call(item)?;
-        if word % 2 == 0 {
+        if word.is_multiple_of(2) {
             self.calls_ended()?;
         }
         self.acknowledge_all()?;
