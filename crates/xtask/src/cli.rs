@@ -104,9 +104,10 @@ enum Bench {
     /// An event on its way to a client, a thousand sessions in one process, and their memory
     #[command(after_help = "Example:\n  cargo xtask bench waist --sessions 100 --json")]
     Waist(Waist),
-    /// A stream of updates to an ACP client: updates a second and processor time, beside three SDKs
+    /// A stream of updates to an ACP client, beside three SDKs, and what relaying one of them costs
     #[command(after_help = "Examples:\n  cargo xtask bench acp\n  \
-        cargo xtask bench acp --updates 20000 --bytes 32 --runs 9 --json")]
+        cargo xtask bench acp --updates 20000 --bytes 32 --runs 9 --json\n  \
+        cargo xtask bench acp --only TypeScript,relayed")]
     Acp(Acp),
     /// Taking in a long transcript of Claude: bytes a second and peak memory
     #[command(after_help = "Examples:\n  cargo xtask bench claude\n  \

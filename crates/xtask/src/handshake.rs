@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::process;
 
 /// An agent that has not answered by then never will.
@@ -63,7 +64,7 @@ pub(crate) fn handshake(command: &mut Command, peer: &str) -> Result<Handshake> 
         drop(answered);
         answer.map(|answer| (answer, elapsed))
     });
-    let peak_kib = peak_of_tree(child.id());
+    let peak_kib = Memory::of_tree(child.id()).map(|memory| memory.peak_kib);
     leave(&mut child);
     let (answer, elapsed) = answer.map_err(|error| failed(format!("initialize: {error}")))?;
     match answer.get("result") {
@@ -119,41 +120,6 @@ pub(crate) fn leave(child: &mut Child) {
     process::kill_group(child.id());
     // Reaped above or killed just now: the wait cannot block, and its outcome is of no interest.
     let _ = child.wait();
-}
-
-/// Sum of VmHWM over a process and everything below it.
-pub(crate) fn peak_of_tree(root: u32) -> Option<u64> {
-    let mut total = None;
-    let mut todo = vec![root];
-    while let Some(process) = todo.pop() {
-        let folder = format!("/proc/{process}");
-        let status = std::fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-        if let Some(peak) = peak(&status) {
-            total = Some(total.unwrap_or(0) + peak);
-        }
-        let threads = std::fs::read_dir(format!("{folder}/task"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        for thread in threads {
-            let children = std::fs::read_to_string(thread.path().join("children"));
-            let children = children.unwrap_or_default();
-            todo.extend(
-                children
-                    .split_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            );
-        }
-    }
-    total
-}
-
-/// The figure of `VmHWM:  1234 kB` in /proc/PID/status, in KiB.
-fn peak(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

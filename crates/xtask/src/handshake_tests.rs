@@ -2,7 +2,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{handshake, peak};
+use super::handshake;
 
 fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
@@ -49,13 +49,4 @@ fn an_agent_that_does_not_answer_properly_is_named() {
             .to_string();
         assert!(error.starts_with(expected), "{case}: {error}");
     }
-}
-
-#[test]
-fn the_peak_is_read_from_the_status_of_a_process() {
-    assert_eq!(
-        peak("Name:\tsh\nVmHWM:\t    1732 kB\nVmRSS:\t 12 kB\n"),
-        Some(1732)
-    );
-    assert_eq!(peak("Name:\tkthreadd\n"), None);
 }

@@ -27,6 +27,7 @@ mod error;
 mod faults;
 mod gate;
 mod handshake;
+mod memory;
 mod mutants;
 mod peers;
 mod process;

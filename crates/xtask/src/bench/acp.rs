@@ -2,9 +2,9 @@
 //!
 //! sessiond and agents on three SDKs are asked for the same stream by the same client, by turns, so
 //! that a change of the machine's mood meets all of them. Messages are looked into when the clock
-//! does not run. The bare writer is the ceiling: it makes a line an update and nothing else. With
-//! `--relay` one of the agents is asked once more, behind sessiond: what that adds is what a relay
-//! costs.
+//! does not run. The bare writer is the ceiling: it makes a line an update and nothing else. One of
+//! the agents is asked once more, behind sessiond: what that adds is what a relay costs. A turn of
+//! one update tells the fixed cost of a turn, which is printed apart.
 
 mod contestant;
 
@@ -17,7 +17,6 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::build;
-use super::sample::Sample;
 use super::start::figure;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -28,6 +27,9 @@ use contestant::{Contestant, Measured, Role, Wish};
 
 /// What the agent behind sessiond is called in its configuration.
 const RELAYED: &str = "stream";
+
+/// The agent that is asked once more, behind sessiond.
+const ALONE: &str = "TypeScript SDK";
 
 /// How the stream is measured.
 #[derive(Debug, Args)]
@@ -47,9 +49,9 @@ pub(crate) struct Acp {
     /// Measure this sessiond instead of building one
     #[arg(long, value_name = "FILE")]
     sessiond: Option<PathBuf>,
-    /// Measure the agent on the TypeScript SDK once more, behind sessiond
-    #[arg(long)]
-    relay: bool,
+    /// Measure only those whose name contains one of these words
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    only: Vec<String>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -70,8 +72,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Acp) -> Result<()> {
     };
     let environment = Environment::make(&target, "bench-acp", &sessiond)?;
     let mut contestants = contestants(workspace, &peers, sessiond.clone())?;
-    if options.relay {
-        contestants.push(relayed(&environment.work(), &peers, sessiond)?);
+    contestants.push(relayed(&environment.work(), &peers, sessiond)?);
+    if !options.only.is_empty() {
+        contestants.retain(|one| options.only.iter().any(|word| one.name.contains(word)));
     }
     let wish = Wish {
         updates: options.updates,
@@ -119,7 +122,7 @@ fn contestants(workspace: &Workspace, peers: &Peers, sessiond: PathBuf) -> Resul
             &["acp"].map(OsStr::new),
         ),
         Contestant::new(
-            ("TypeScript SDK", Role::Sdk),
+            (ALONE, Role::Sdk),
             Tool::Node.program().into(),
             &[peers.typescript_stream().as_os_str()],
         ),
@@ -145,14 +148,17 @@ struct Added {
     stream_time: f64,
     /// Milliseconds that it adds to a turn of one update.
     turn_ms: f64,
+    /// Peak memory, where what sessiond and its guard share counts twice.
     mib: f64,
+    /// The same, where it counts once.
+    share_mib: f64,
 }
 
 impl Added {
     fn by(contestants: &[Contestant], updates: u32) -> Option<Self> {
-        let at = |role| contestants.iter().position(|one| one.role == role);
-        let alone = &contestants.get(at(Role::Sdk)?)?.measured;
-        let relayed = &contestants.get(at(Role::Relayed)?)?.measured;
+        let mut all = contestants.iter();
+        let alone = &all.clone().find(|one| one.name == ALONE)?.measured;
+        let relayed = &all.find(|one| one.role == Role::Relayed)?.measured;
         let ms = |of: &Measured| Some(f64::from(updates) * 1e3 / of.rate.median()?);
         let (ms_alone, ms_relayed) = (ms(alone)?, ms(relayed)?);
         let (turn_alone, turn_relayed) = (alone.turn_ms.median()?, relayed.turn_ms.median()?);
@@ -161,6 +167,7 @@ impl Added {
             stream_time: (ms_relayed - turn_relayed) / (ms_alone - turn_alone),
             turn_ms: turn_relayed - turn_alone,
             mib: relayed.peak_mib.median()? - alone.peak_mib.median()?,
+            share_mib: relayed.share_mib.median()? - alone.share_mib.median()?,
         })
     }
 
@@ -170,6 +177,7 @@ impl Added {
             "stream_time": self.stream_time,
             "turn_ms": self.turn_ms,
             "mib": self.mib,
+            "share_mib": self.share_mib,
         })
     }
 }
@@ -210,6 +218,7 @@ fn table(contestants: &[Contestant], wish: Wish) -> String {
             line_bytes,
             peak_mib,
             turn_ms,
+            ..
         } = &contestant.measured;
         // Writing to a String cannot fail, here and below.
         let _ = writeln!(
@@ -235,8 +244,9 @@ fn table(contestants: &[Contestant], wish: Wish) -> String {
     if let Some(added) = Added::by(contestants, wish.updates) {
         let _ = writeln!(
             text,
-            "relayed : alone = {:.2} in time, {:.2} without the fixed cost of a turn ({:+.2} ms); {:+.1} MiB",
-            added.time, added.stream_time, added.turn_ms, added.mib,
+            "relayed : alone = {:.2} in time, {:.2} without the fixed cost of a turn ({:+.2} ms)\n\
+             relayed - alone = {:+.1} MiB at peak, {:+.1} where what processes share counts in parts",
+            added.time, added.stream_time, added.turn_ms, added.mib, added.share_mib,
         );
     }
     text
@@ -257,10 +267,10 @@ fn object(contestants: &[Contestant], options: &Acp) -> String {
     format!("{object}\n")
 }
 
-/// A median rate in units of the first contestant's, which is ours.
+/// A median rate in units of ours.
 fn ratio(contestants: &[Contestant], of: &Measured) -> Option<f64> {
-    let median = |sample: &Sample| sample.median();
-    Some(median(&of.rate)? / median(&contestants.first()?.measured.rate)?)
+    let ours = contestants.iter().find(|one| one.role == Role::Ours)?;
+    Some(of.rate.median()? / ours.measured.rate.median()?)
 }
 
 fn whole(value: Option<f64>) -> String {

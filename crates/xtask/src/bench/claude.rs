@@ -18,7 +18,7 @@ use super::log::measure;
 use super::start::figure;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::handshake::peak_of_tree;
+use crate::memory::Memory;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -81,7 +81,7 @@ fn import(environment: &Environment, sessiond: &Path, read: &Value) -> Result<Va
     // It grows to its peak and stays there: a look now and then finds it.
     let (mut peak, mut status) = (0, None);
     while status.is_none() {
-        peak = peak_of_tree(child.id()).unwrap_or(0).max(peak);
+        peak = Memory::of_tree(child.id()).map_or(peak, |now| now.peak_kib.max(peak));
         std::thread::sleep(LOOK);
         status = child.try_wait().map_err(failed())?;
     }

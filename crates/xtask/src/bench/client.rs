@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
-use crate::handshake::{leave, peak_of_tree};
+use crate::handshake::leave;
+use crate::memory::Memory;
 use crate::process;
 
 /// What has not ended by then hangs.
@@ -167,18 +168,15 @@ impl Client {
         Ok(String::from_utf8_lossy(&self.line).into_owned())
     }
 
-    /// Closes its stdin and waits for its end; its peak memory by then in MiB, with all that is
-    /// below it.
+    /// Closes its stdin and waits for its end; its memory by then, with all that is below it.
     ///
     /// # Errors
     ///
     /// `Peer` where the system does not tell.
-    pub(super) fn leave(mut self) -> Result<f64> {
-        let peak = peak_of_tree(self.child.id());
+    pub(super) fn leave(mut self) -> Result<Memory> {
+        let memory = Memory::of_tree(self.child.id());
         leave(&mut self.child);
-        let peak = peak.and_then(|kib| u32::try_from(kib).ok());
-        let peak = peak.ok_or_else(|| self.failed("its memory is not told".to_owned()))?;
-        Ok(f64::from(peak) / 1024.0)
+        memory.ok_or_else(|| self.failed("its memory is not told".to_owned()))
     }
 
     /// The failure of this process.

@@ -134,7 +134,7 @@ impl Length {
         let millis = line.trim().parse();
         let millis =
             millis.map_err(|_| opener.failed(format!("it said `{}` for a time", line.trim())))?;
-        Ok((millis, opener.leave()?))
+        Ok((millis, opener.leave()?.peak_mib()))
     }
 
     /// Milliseconds and peak MiB of a load with the replay of everything.
@@ -146,7 +146,10 @@ impl Length {
         let params = json!({ "sessionId": self.session, "cwd": "/tmp", "mcpServers": [] });
         let answer = client.call("session/load", &params)?;
         self.updates = answer.notifications;
-        Ok((answer.elapsed.as_secs_f64() * 1e3, client.leave()?))
+        Ok((
+            answer.elapsed.as_secs_f64() * 1e3,
+            client.leave()?.peak_mib(),
+        ))
     }
 }
 

@@ -57,7 +57,10 @@ pub(super) struct Measured {
     pub(super) arrived: Sample,
     /// Bytes of a line.
     pub(super) line_bytes: Sample,
+    /// Peak memory of the process and all below it; what they share counts for each.
     pub(super) peak_mib: Sample,
+    /// The same; what they share with each other, or with others, counts in parts.
+    pub(super) share_mib: Sample,
     /// Milliseconds of a turn of one update.
     pub(super) turn_ms: Sample,
 }
@@ -119,7 +122,9 @@ impl Contestant {
             let turn = client.call("session/prompt", &prompt(1))?;
             into.turn_ms.add(turn.elapsed.as_secs_f64() * 1e3);
         }
-        into.peak_mib.add(client.leave()?);
+        let memory = client.leave()?;
+        into.peak_mib.add(memory.peak_mib());
+        into.share_mib.add(memory.share_mib());
         Ok(())
     }
 
@@ -132,6 +137,7 @@ impl Contestant {
             "arrived": measured.arrived.json(),
             "bytes_per_line": measured.line_bytes.median(),
             "peak_mib": measured.peak_mib.json(),
+            "share_mib": measured.share_mib.json(),
             "turn_ms": measured.turn_ms.json(),
         })
     }
