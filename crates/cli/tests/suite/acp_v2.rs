@@ -296,3 +296,38 @@ fn a_session_is_resumed_by_either_version() {
     let known = Known::of(&resume(&mut second, &home, &session));
     assert_eq!(known.texts.last().unwrap().1, "one");
 }
+
+/// acp.md 2.4: the newest 128 keys of a session are known, on any connection; a prompt under an older
+/// one is another prompt.
+#[test]
+fn a_key_is_known_until_128_newer_ones_came() {
+    let home = Home::new();
+    let mut server = start(&home);
+    let session = new_session(&mut server, &home);
+    let keyed = |server: &mut Server, number: u64| {
+        let prompt = json!([{"type": "text", "text": "go"}]);
+        let key = format!("key-{number}");
+        let params = json!({"sessionId": session, "prompt": prompt, "idempotencyKey": key});
+        server.call("session/prompt", params)["messageId"].clone()
+    };
+    let mut messages = Vec::new();
+    for number in 0..=128 {
+        messages.push(keyed(&mut server, number));
+        server.until("the turn's end", is_idle);
+    }
+    server.quit();
+    let mut server = start(&home);
+    resume(&mut server, &home, &session);
+    for number in [128, 1] {
+        let again = keyed(&mut server, number);
+        assert_eq!(
+            again,
+            messages[usize::try_from(number).unwrap()],
+            "{number}"
+        );
+    }
+    let newer = keyed(&mut server, 0);
+    assert!(!messages.contains(&newer), "{newer}");
+    server.until("the turn's end", is_idle);
+    server.quit();
+}

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use sessiond_protocol::{
-    McpServer, NameValue, Outcome, PermissionKind, RequestBody, RequestKind, Setup, ToolStatus,
-    TurnOutcome,
+    Instructions, InstructionsMode, McpServer, NameValue, Outcome, PermissionKind, RequestBody,
+    RequestKind, Setup, ToolStatus, TurnOutcome,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -183,6 +183,46 @@ async fn a_call_that_is_cancelled_has_an_unknown_outcome_and_its_server_goes() {
     if turn.call().status == ToolStatus::Unknown {
         gone(&Path::new("/proc").join(pid)).await;
     }
+}
+
+/// TASK-4: a call that was stopped takes its server with it, and nothing else: the next call starts
+/// another, with what the server was given.
+#[tokio::test]
+async fn a_server_that_went_with_a_stopped_call_is_started_by_the_next_one() {
+    let mut session = with(vec![program("one", &[("KEY", "own")])]).await;
+    session.configure("auto").await;
+    let ask = r#"/mcp one env {"name":"KEY"}"#;
+    let before = session.turn("/mcp one pid {}", |_| Act::Watch).await;
+    let turn = session
+        .turn("/mcp one wait {}", |seen| match seen {
+            Seen::Started(_) => Act::Interrupt,
+            _ => Act::Watch,
+        })
+        .await;
+    assert_eq!(turn.outcome, TurnOutcome::Cancelled);
+    assert_eq!(session.turn(ask, |_| Act::Watch).await.shown(), "own");
+    let after = session.turn("/mcp one pid {}", |_| Act::Watch).await;
+    // Stopped before the server was called, it is the one that was there.
+    let is_another = after.shown() != before.shown();
+    assert_eq!(is_another, turn.call().status == ToolStatus::Unknown);
+}
+
+/// The script does what its prompts say: instructions are kept for agents that think.
+#[tokio::test]
+async fn instructions_change_nothing_of_what_the_script_does() {
+    let instructions = Instructions {
+        mode: InstructionsMode::Override,
+        text: "/run touch made".to_owned(),
+    };
+    let setup = Setup {
+        instructions: Some(instructions),
+        ..Setup::default()
+    };
+    let mut session = Session::given(setup, &[RequestKind::Permission]).await;
+    let turn = session.turn("hello", |_| Act::Watch).await;
+    assert_eq!(turn.seen, [Seen::Text("hello".to_owned())]);
+    let records = session.records();
+    assert!(records.iter().any(|record| record.contains("touch made")));
 }
 
 /// SEC-2: the headers of a server at an address go to that address, and to none that it names.
