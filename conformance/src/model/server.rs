@@ -39,9 +39,12 @@ pub struct ModelServer {
     _listening: JoinSet<()>,
 }
 
-/// Told of each request and each reply, with the path that was asked for.
+/// What is told: the path that was asked for, and what happened.
+type Tell = dyn Fn(&str, &Happening<'_>) + Send + Sync;
+
+/// Told of each request and each reply.
 #[derive(Clone)]
-pub struct Watch(Arc<dyn Fn(&str, &Happening<'_>) + Send + Sync>);
+pub struct Watch(Arc<Tell>);
 
 /// What happens at the server.
 #[derive(Debug, Clone, Copy)]

@@ -180,11 +180,12 @@ impl Session {
     pub(super) fn begin(&self, cause: &str, op: &Value) -> Result<Value, Value> {
         let mut state = self.shared.lock();
         let input = op["input"].clone();
+        let content = input.to_string();
         let key = op["idempotency_key"].as_str();
         if let Some(key) = key.filter(|_| !on("sqeq-keys-ignored"))
             && let Some((before, turn)) = state.keys.get(key)
         {
-            if *before == input.to_string() || on("sqeq-key-only") {
+            if *before == content || on("sqeq-key-only") {
                 return Ok(json!({"turn": turn}));
             }
             let mut error = named(
@@ -219,7 +220,6 @@ impl Session {
         let turn = uuid();
         let mut keyed = None;
         if let Some(key) = key {
-            let content = input.to_string();
             keyed = Some(json!({"key": key, "content": content}));
             state.keys.insert(key.to_owned(), (content, turn.clone()));
         }
