@@ -130,6 +130,8 @@ pub(super) enum Act {
     Rewind(Aim),
     /// What was said is to be summed up.
     Compact,
+    /// Something is said, and all is summed up.
+    Condense,
     /// Items become part of the conversation.
     Append(u8),
     /// Options are set, and maybe a mode with them.
@@ -233,7 +235,8 @@ fn submissions() -> impl Strategy<Value = Act> {
         1 => Just(Act::Clear),
         1 => Just(Act::Close),
         2 => aim().prop_map(Act::Rewind),
-        3 => Just(Act::Compact),
+        2 => Just(Act::Compact),
+        2 => Just(Act::Condense),
         2 => (0..6u8).prop_map(Act::Append),
         2 => (0..8u8).prop_map(Act::Choose),
         2 => any::<u8>().prop_map(Act::StopCall),

@@ -9,6 +9,7 @@ use sessiond_protocol::{
 
 use super::{
     Broken,
+    act::Act,
     conversation::in_force,
     ensure,
     rig::{Agent, Rig},
@@ -194,6 +195,15 @@ impl Rig {
             _ => return Err("a compaction has one summary".into()),
         }
         Ok(())
+    }
+
+    /// Something is said, if no turn is in the way, and all is summed up.
+    pub(super) fn condense(&mut self) -> Result<(), Broken> {
+        for act in [Act::Append(0), Act::Compact] {
+            self.submit(&act)?;
+            self.acknowledge_all()?;
+        }
+        self.sum_up(3)
     }
 
     /// CTX-2: it stands for all that was in force when it began, and says so.

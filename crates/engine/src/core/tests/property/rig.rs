@@ -153,6 +153,7 @@ impl Rig {
             Act::Die(death) => self.die(death),
             Act::Fork(which, said) => self.fork(which, said),
             Act::Insist => self.insist(),
+            Act::Condense => self.condense(),
             Act::Allow(what) => self.allow(what),
             Act::Review(word) => self.review(word),
             Act::Forsake => self.forsake(),
