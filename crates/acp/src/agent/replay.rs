@@ -95,3 +95,6 @@ impl Replay {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,9 +101,6 @@ impl Face {
         method: &str,
         params: Option<&RawValue>,
     ) -> Result<(), ErrorObject> {
-        if id.as_str() == "null" {
-            return Err(invalid_request("a request has an id that is not null"));
-        }
         if method == "initialize" {
             return self.initialize(id, params);
         }

@@ -7,9 +7,10 @@ use agent_client_protocol_schema::v1;
 use serde_json::{Value, json};
 use sessiond_acp::{FaceError, Options, Versions, serve};
 use sessiond_protocol::{
-    Accepted, AgentId, AgentInfo, Answer, ClientFrame, Command, Cursor, Event, EventFrame, ItemId,
-    Limits, Mode, ModePolicy, Op, Party, PersistenceState, Receipt, ServerFrame, SessionId,
-    SessionView, Stop, Submission, TurnEnded, TurnId, TurnOutcome, Verdict, Welcome, WireError,
+    Accepted, AgentId, AgentInfo, Answer, ClientFrame, Command, Cursor, DriftClass, Event,
+    EventFrame, ItemId, Limits, Mode, ModePolicy, Op, Party, PersistenceState, Receipt,
+    ServerFrame, SessionId, SessionView, Stop, Submission, TurnEnded, TurnId, TurnOutcome, Verdict,
+    Welcome, WireError,
 };
 use sessiond_wire::rpc::RpcFrame;
 use sessiond_wire::{Line, OutQueue, ServerEnd, pair};
@@ -63,13 +64,19 @@ impl Stage {
 
     /// A face that speaks these versions, and a client that reads as this one.
     pub(crate) async fn speaking(versions: Versions, version: u16) -> Self {
+        Self::accepting(Vec::new(), (versions, version)).await
+    }
+
+    /// The same for a user who accepts this of what has changed since a session was recorded.
+    pub(crate) async fn accepting(accept: Vec<DriftClass>, of: (Versions, u16)) -> Self {
+        let (versions, version) = of;
         let (lines, receiver) = mpsc::channel(4);
         let (waist, mut engine) = pair();
         let out = OutQueue::new();
         let options = Options {
             agent: Some("script".into()),
             store: Some("/store".into()),
-            accept: Vec::new(),
+            accept,
             versions,
             on_disconnect: sessiond_protocol::OnDisconnect::Cancel,
         };
@@ -86,13 +93,12 @@ impl Stage {
             limits: Limits::default(),
             persistence: PersistenceState::On,
         }));
-        let asked = HashMap::new();
         Self {
             lines: Some(lines),
             out,
             engine,
             face,
-            asked,
+            asked: HashMap::new(),
             version,
             cursor: 0,
             // Version 2 tells the commands in its answers.
@@ -383,13 +389,8 @@ impl Stage {
 
 fn frame(event: Event) -> EventFrame {
     EventFrame {
-        session: session(),
-        cursor: None,
         turn: Some(turn(1)),
-        item: None,
-        cause: None,
-        at: None,
-        event,
+        ..EventFrame::new(session(), event)
     }
 }
 

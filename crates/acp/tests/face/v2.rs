@@ -5,6 +5,7 @@ pub(crate) mod schema;
 mod cancel;
 mod compaction;
 mod config;
+mod edges;
 mod fold;
 mod negotiation;
 mod order;

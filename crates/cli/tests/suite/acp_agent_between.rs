@@ -256,8 +256,10 @@ echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"sessionId":"n1"}}}}'
 #[test]
 fn an_agent_that_does_not_heed_a_cancellation_is_ended() {
     let home = Home::new();
-    let lines = ["[ -e agent ] || { echo $$ > agent; exec sleep 60; }", END];
-    let mut server = serve(&home, &in_shell(&home, "{}", &lines));
+    // A tree that takes its time to be ended.
+    let stays = "[ -e agent ] || { for i in $(seq 100); do sleep 60 & echo $! >> tree; done; \
+                 echo $$ > agent; exec sleep 60; }";
+    let mut server = serve(&home, &in_shell(&home, "{}", &[stays, END]));
     let session = server.new_session(&home);
     let prompt = server.prompt(&session, "stay");
     let agent = eventually("it runs", PATIENCE, || {
@@ -265,10 +267,11 @@ fn an_agent_that_does_not_heed_a_cancellation_is_ended() {
     });
     server.notify("session/cancel", json!({ "sessionId": session }));
     assert_eq!(server.response(prompt)["result"]["stopReason"], "cancelled");
-    assert!(
-        !crate::harness::alive(agent),
-        "TASK-4: it ended before the turn did"
-    );
+    let tree = home.read("tree");
+    let mut tree = tree.lines().map(|pid| pid.parse::<u32>().unwrap());
+    let lives = |pid| crate::harness::alive(pid);
+    let left = tree.find(|pid| lives(*pid)).is_some() || lives(agent);
+    assert!(!left, "TASK-4: the agent ends before the turn does");
     assert_eq!(server.turn(&session, "go on"), "end_turn");
     server.quit();
 }

@@ -184,7 +184,7 @@ fn an_agent_that_does_not_start_says_why() {
             "read l; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":2}}'; read l",
             &["version 1"],
         ),
-        (auth, &["login", "API key"]),
+        (auth, &["login", "It offers: API key."]),
     ];
     for (line, expected) in cases {
         let home = Home::new();

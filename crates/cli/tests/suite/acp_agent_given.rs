@@ -156,10 +156,7 @@ fn a_variable_that_is_called_like_ours_reaches_the_agent_that_it_was_set_for() {
     let home = Home::new();
     let config = behind(&home, "env > seen; exec $SESSIOND acp --agent script");
     let text = std::fs::read_to_string(&config).unwrap();
-    let text = text.replace(
-        "PEER_SECRET =",
-        "SESSIOND_LOG_FILE = \"/dev/null\", PEER_SECRET =",
-    );
+    let text = text.replace("PEER_SECRET =", "SESSIOND_HOST_IDLE = \"7\", PEER_SECRET =");
     std::fs::write(&config, text).unwrap();
     let mut server = serve(&home, &config);
     server.new_session(&home);
@@ -169,7 +166,7 @@ fn a_variable_that_is_called_like_ours_reaches_the_agent_that_it_was_set_for() {
         .lines()
         .filter(|line| line.starts_with("SESSIOND_"))
         .collect();
-    assert_eq!(ours, ["SESSIOND_LOG_FILE=/dev/null"], "{seen}");
+    assert_eq!(ours, ["SESSIOND_HOST_IDLE=7"], "{seen}");
 }
 
 /// An agent with a mode, an option of its own and a switch, that refuses what is called `bad`.

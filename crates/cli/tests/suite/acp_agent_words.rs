@@ -76,6 +76,13 @@ fn each_update_of_an_agent_becomes_what_the_table_says() {
         "{all}"
     );
     assert!(tools[2].contains("told no result"), "{all}");
+    let calls = updates(frames, "tool_call");
+    let begun = calls.iter().find(|call| call["title"] == "Never announced");
+    assert_eq!(
+        begun.unwrap()["status"],
+        "in_progress",
+        "it begins before it ends"
+    );
     assert_eq!(updates(frames, "plan")[0]["entries"][0]["content"], "A");
     assert_eq!(updates(frames, "usage_update")[0]["used"], 7);
     assert_eq!(

@@ -5,7 +5,7 @@ use sessiond_protocol::{
     ToolContent, ToolStatus,
 };
 
-use super::{Handover, MESSAGE_BYTES, TOTAL_BYTES, without};
+use super::{Handover, MESSAGE_BYTES, RESULT_BYTES, TOTAL_BYTES, without};
 
 fn item(number: usize, item: Item) -> HistoryItem {
     let id: ItemId = format!("00000000-0000-0000-0000-{number:012}")
@@ -101,6 +101,14 @@ fn a_long_message_is_cut_and_a_long_conversation_loses_its_oldest() {
     let long = "é".repeat(MESSAGE_BYTES);
     let told = text(vec![said(long)]);
     assert!(told.contains(&format!("({MESSAGE_BYTES} more bytes are left out)")));
+    let call = ToolCall {
+        title: "Run".to_owned(),
+        content: vec![ToolContent::text("r".repeat(MESSAGE_BYTES))],
+        ..ToolCall::default()
+    };
+    let told = text(vec![Item::ToolCall(Box::new(call))]);
+    let cut = MESSAGE_BYTES - RESULT_BYTES;
+    assert!(told.contains(&format!("({cut} more bytes are left out)")));
     let many: Vec<Item> = (0..100)
         .map(|n| said(format!("{n} {}", "x".repeat(4096))))
         .collect();

@@ -9,7 +9,7 @@ use sessiond_protocol::{
 use super::{blocked, running, shown, with_turn};
 use crate::harness::{S, Stage, item, session, turn};
 
-fn request(number: u8, about: Option<u8>, body: RequestBody) -> ServerFrame {
+pub(super) fn request(number: u8, about: Option<u8>, body: RequestBody) -> ServerFrame {
     ServerFrame::Request(RequestFrame {
         id: id(number),
         session: session(),
@@ -55,7 +55,7 @@ fn call(status: ToolStatus) -> Item {
 }
 
 /// A turn in which a call waits for permission.
-async fn asked() -> (Stage, Value) {
+pub(super) async fn asked() -> (Stage, Value) {
     let mut stage = with_turn(json!({})).await;
     stage.happen(Some(item(1)), super::starts(call(ToolStatus::Pending)));
     stage.update().await;
