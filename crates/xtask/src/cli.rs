@@ -69,7 +69,7 @@ enum Task {
     },
     /// What log and session core are put through, counted: test, states tried, violations
     #[command(
-        after_help = "Examples:\n  cargo xtask faults\n  cargo xtask faults --mutations\n  cargo xtask faults --core"
+        after_help = "Examples:\n  cargo xtask faults\n  cargo xtask faults --mutations\n  cargo xtask faults --core\n  cargo xtask faults --adapters"
     )]
     Faults(Faults),
     /// The published schemas: are they those of the types, and do old clients still fit

@@ -5,6 +5,8 @@
 //! every rule matter?).
 //! Each prints a table on stdout and fails on any violation.
 
+mod adapters;
+mod asleep;
 mod fuzz;
 mod mutants;
 mod mutations;
@@ -34,6 +36,9 @@ pub(crate) struct Faults {
     /// Break one rule of the session core at a time in a copy, and expect its tests to fail
     #[arg(long, conflicts_with_all = ["mutations", "short"])]
     core: bool,
+    /// Break one promise of an adapter at a time in a copy, and expect its tests to fail
+    #[arg(long, conflicts_with_all = ["core", "mutations", "short"])]
+    adapters: bool,
     /// Of the mutations only those of these names
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -49,6 +54,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Faults) -> Result<()> {
         mutants::of_log(workspace, &options.only)?
     } else if options.core {
         mutants::of_core(workspace, &options.only)?
+    } else if options.adapters {
+        asleep::run(workspace, &options.only)?
     } else {
         let form = suite::Form::of(options.short);
         let mut table = suite::run(workspace, form)?;

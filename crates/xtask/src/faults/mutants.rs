@@ -1,6 +1,8 @@
 //! The mutation tables: a copy of the log without one of its syncs, or of the session core without
 //! one of its rules, must fail its tests.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -162,41 +164,15 @@ impl Subject {
 
 impl Copy {
     fn make(workspace: &Workspace, subject: &'static Subject) -> Result<Self> {
-        let root = workspace.target()?.join(subject.name);
-        let source = workspace.root().join(subject.source);
-        let copy = Self {
-            root,
+        Ok(Self {
+            root: copied(workspace, (subject.name, subject.crates), &BTreeMap::new())?,
             subject,
-            source,
-        };
-        copy.write("Cargo.toml", &manifest(workspace.root(), subject.crates)?)?;
-        let lock = workspace.root().join("Cargo.lock");
-        copy.write("Cargo.lock", &read(&lock)?)?;
-        for name in subject.crates {
-            let folder = format!("crates/{name}");
-            let from = workspace.root().join(&folder);
-            let manifest = format!("{folder}/Cargo.toml");
-            copy.write(&manifest, &read(&from.join("Cargo.toml"))?)?;
-            for part in ["src", "tests", "examples"] {
-                let to = copy.root.join(&folder).join(part);
-                if to.exists() {
-                    std::fs::remove_dir_all(&to).map_err(Error::io(format!("emptying {part}")))?;
-                }
-                if from.join(part).exists() {
-                    copy_tree(&from.join(part), &to)?;
-                }
-            }
-        }
-        Ok(copy)
+            source: workspace.root().join(subject.source),
+        })
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.root.join(name);
-        let failed = || format!("writing {}", path.display());
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(Error::io(failed()))?;
-        }
-        std::fs::write(&path, text).map_err(Error::io(failed()))
+        write(&self.root.join(name), text)
     }
 
     /// Applies one mutation, tests, and takes it back.
@@ -244,6 +220,33 @@ impl Copy {
             .env("FAULTS", self.subject.form);
         command
     }
+}
+
+/// Makes a workspace in a folder of this name below the target folder, with copies of these crates as
+/// its only members; of the files in `others`, by their path below `crates`, this text. A file that is
+/// as it should be stays, so that nothing is built for it.
+pub(super) fn copied(
+    workspace: &Workspace,
+    (name, crates): (&str, &[&str]),
+    others: &BTreeMap<PathBuf, String>,
+) -> Result<PathBuf> {
+    let root = workspace.target()?.join(name);
+    write(
+        &root.join("Cargo.toml"),
+        &manifest(workspace.root(), crates)?,
+    )?;
+    let lock = read(&workspace.root().join("Cargo.lock"))?;
+    write(&root.join("Cargo.lock"), &lock)?;
+    let (from, to) = (workspace.root().join("crates"), root.join("crates"));
+    for name in crates {
+        let manifest = read(&from.join(name).join("Cargo.toml"))?;
+        write(&to.join(name).join("Cargo.toml"), &manifest)?;
+        for part in ["src", "tests", "examples"] {
+            let part = Path::new(name).join(part);
+            mirror((&from, &to), &part, others)?;
+        }
+    }
+    Ok(root)
 }
 
 /// The workspace's manifest, with these crates as its only members.
@@ -310,7 +313,15 @@ pub(crate) fn open_sites(file: &str, text: &str) -> Vec<String> {
     sites
 }
 
-fn read(path: &Path) -> Result<String> {
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let failed = || format!("writing {}", path.display());
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(Error::io(failed()))?;
+    }
+    std::fs::write(path, text).map_err(Error::io(failed()))
+}
+
+pub(super) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(Error::io(format!("reading {}", path.display())))
 }
 
@@ -329,17 +340,53 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
-    let failed = || format!("copying {}", from.display());
-    std::fs::create_dir_all(to).map_err(Error::io(failed()))?;
-    for entry in std::fs::read_dir(from).map_err(Error::io(failed()))? {
-        let path = entry.map_err(Error::io(failed()))?.path();
-        let target = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy_tree(&path, &target)?;
-        } else {
-            std::fs::copy(&path, &target).map_err(Error::io(failed()))?;
+/// Makes a folder below `to` hold what that below `from` holds, if anything.
+fn mirror(
+    (from, to): (&Path, &Path),
+    part: &Path,
+    others: &BTreeMap<PathBuf, String>,
+) -> Result<()> {
+    let failed = || format!("copying {}", part.display());
+    let (wanted, there) = (entries(&from.join(part))?, entries(&to.join(part))?);
+    for old in there.iter().filter(|name| !wanted.contains(name)) {
+        let old = to.join(part).join(old);
+        let removed = match old.is_dir() {
+            true => std::fs::remove_dir_all(&old),
+            false => std::fs::remove_file(&old),
+        };
+        removed.map_err(Error::io(format!("removing {}", old.display())))?;
+    }
+    for name in wanted {
+        let part = part.join(name);
+        let source = from.join(&part);
+        if source.is_dir() {
+            mirror((from, to), &part, others)?;
+            continue;
+        }
+        let other = others.get(&part).map(|text| text.clone().into_bytes());
+        let bytes = match other {
+            Some(bytes) => bytes,
+            None => std::fs::read(&source).map_err(Error::io(failed()))?,
+        };
+        let target = to.join(&part);
+        if std::fs::read(&target).ok().as_ref() != Some(&bytes) {
+            let folder = target.parent().unwrap_or(to);
+            std::fs::create_dir_all(folder).map_err(Error::io(failed()))?;
+            std::fs::write(&target, bytes).map_err(Error::io(failed()))?;
         }
     }
     Ok(())
+}
+
+/// The names in a folder; none where there is no such folder.
+fn entries(folder: &Path) -> Result<Vec<OsString>> {
+    let failed = || format!("reading {}", folder.display());
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(folder).map_err(Error::io(failed()))?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    names
+        .collect::<std::io::Result<_>>()
+        .map_err(Error::io(failed()))
 }

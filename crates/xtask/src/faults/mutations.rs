@@ -31,8 +31,13 @@ pub(crate) struct Mutation {
 impl Mutation {
     /// The text of the file with the mutation; the error says why there is none.
     pub(crate) fn apply(&self, text: &str) -> Result<String, String> {
+        self.put(text, self.instead)
+    }
+
+    /// The text of the file with this in the place of the code.
+    pub(super) fn put(&self, text: &str, instead: &str) -> Result<String, String> {
         match text.matches(self.code).count() {
-            1 => Ok(text.replacen(self.code, self.instead, 1)),
+            1 => Ok(text.replacen(self.code, instead, 1)),
             count => Err(format!(
                 "`{}` occurs {count} times, not once: mend the table in xtask/src/faults",
                 self.code.trim()

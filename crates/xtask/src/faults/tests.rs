@@ -1,3 +1,4 @@
+use super::asleep::sleeping;
 use super::mutants::open_sites;
 use super::mutations::MUTATIONS;
 use super::rules::{RULES, WAIST};
@@ -102,4 +103,27 @@ fn every_row_breaks_code_that_is_there() {
             panic!("{}: {why}", row.name);
         }
     }
+}
+
+/// The adapters' table is applied whole, and each of its mutations can be woken.
+#[test]
+fn every_row_of_the_adapters_sleeps_in_code_that_is_there() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let files = sleeping(&crates).unwrap();
+    let text: String = files.into_values().collect();
+    let mut names: Vec<_> = super::adapters::ALL
+        .into_iter()
+        .flatten()
+        .copied()
+        .flatten()
+        .map(|row| row.name)
+        .collect();
+    for name in &names {
+        let question = format!("crate::mutant({name:?})");
+        assert!(text.contains(&question), "{name} sleeps nowhere");
+    }
+    let rows = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), rows, "each has a name of its own");
 }

@@ -1,0 +1,26 @@
+//! Every promise of an adapter, and how each is broken: files of both versions of ACP's face and of the
+//! agent behind a session.
+
+mod behind;
+mod gates;
+mod v2;
+
+use super::mutations::Mutation;
+
+/// What stands in a row for the question whether its mutation is awake.
+pub(super) const AWAKE: &str = "$M";
+
+/// Of the faces, the gates and version 2, and of the agent behind a session what tables show. Their
+/// tests are those of `acp` itself.
+pub(super) const FACES: [&[Mutation]; 4] = [
+    &gates::MUTATIONS,
+    &v2::asked::MUTATIONS,
+    &v2::told::MUTATIONS,
+    &behind::tables::MUTATIONS,
+];
+
+/// Of the agent behind a session, whose tests are those of the real binary.
+pub(super) const BEHIND: [&[Mutation]; 2] = [&behind::life::MUTATIONS, &behind::talk::MUTATIONS];
+
+/// Those of all of them.
+pub(super) const ALL: [&[&[Mutation]]; 2] = [&FACES, &BEHIND];
