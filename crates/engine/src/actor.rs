@@ -423,10 +423,7 @@ impl Actor {
         held.effects
             .into_iter()
             .for_each(|effect| self.perform(effect));
-        while self.held.front().is_some_and(|held| held.ticket.is_none()) {
-            let Some(held) = self.held.pop_front() else {
-                break;
-            };
+        while let Some(held) = self.held.pop_front_if(|held| held.ticket.is_none()) {
             held.effects
                 .into_iter()
                 .for_each(|effect| self.perform(effect));
