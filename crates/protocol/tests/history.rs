@@ -1,5 +1,7 @@
 //! Where a conversation broke off.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use sessiond_protocol::{
     Cursor, Event, EventFrame, History, Marker, SessionId, TurnConfig, TurnEnded, TurnId,
     TurnOutcome,

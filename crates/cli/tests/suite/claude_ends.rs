@@ -59,7 +59,7 @@ fn at(home: &Home, moment: Moment, wait: &str) -> Claude {
                 "/run echo x >> ran; echo go > going; sleep 1; echo y >> ran\n{wait}"
             ));
             eventually("the tool runs", PATIENCE, || {
-                (home.read("going") != "").then_some(())
+                (!home.read("going").is_empty()).then_some(())
             });
         }
         Moment::Hooked => {

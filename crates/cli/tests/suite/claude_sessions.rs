@@ -125,8 +125,8 @@ fn a_session_goes_on_at_an_earlier_message() {
             .stdout
             .lines()
             .map(|it| serde_json::from_str::<Value>(it).unwrap());
-        let said = frames.filter(|frame| frame["type"] == "assistant");
-        said.last().unwrap()["uuid"].as_str().unwrap().to_owned()
+        let mut said = frames.filter(|frame| frame["type"] == "assistant");
+        said.next_back().unwrap()["uuid"].as_str().unwrap().to_owned()
     };
     let first = uuid(&one(&home, &["--session-id", ID], "one").well());
     let middle = uuid(&one(&home, &["--resume", ID], "/say two\n/think x\n/say three").well());
