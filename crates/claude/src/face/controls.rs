@@ -151,9 +151,6 @@ impl Face {
                 self.out.control(control::cancel(&id));
             }
         }
-        if drops {
-            self.held.clear();
-        }
         let waiting = self.queued.iter().filter(|(turn, _)| Some(*turn) != next);
         let uuid = |(turn, prompt): &(sessiond_protocol::TurnId, super::prompt::Prompt)| {
             prompt.uuid.clone().unwrap_or_else(|| turn.to_string())
@@ -165,6 +162,9 @@ impl Face {
         }
         self.out
             .control(control::success(id, Some(json!({ "still_queued": still }))));
+        if drops {
+            self.drop_held();
+        }
         match (next, drops) {
             (Some(_), true) => self.stop_all().await?,
             (Some(_), false) if self.turn.is_some() => {

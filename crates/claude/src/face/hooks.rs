@@ -126,6 +126,11 @@ impl Face {
         }
         if self.input == Input::Ended {
             let outcome = unreachable(hook);
+            if let (Outcome::Denied { .. }, Some(turn), Some(shown)) =
+                (&outcome, &mut self.turn, &shown)
+            {
+                turn.denied(shown);
+            }
             return self.engine.answer(&request, outcome).await;
         }
         let input = self.hook_input(hook, event, shown.as_ref());

@@ -4,7 +4,7 @@ use sessiond_protocol::{
     Accepted, Content, IfBusy, Op, Queued, TurnId, WireError, limits::QUEUED_TURNS,
 };
 use sessiond_wire::waist::unexpected;
-use sessiond_wire::{BadLine, Line};
+use sessiond_wire::{BadLine, DEFAULT_LINE_LIMIT, Line};
 
 use serde_json::json;
 
@@ -17,6 +17,9 @@ use crate::control::{self, Message};
 
 /// Prompts that wait in the face because as many as may wait for the engine do.
 const HELD_PROMPTS: usize = 1024;
+
+/// How long they may be together, in bytes; one always may wait.
+const HELD_BYTES: usize = DEFAULT_LINE_LIMIT;
 
 impl Face {
     /// Takes up a line.
@@ -34,7 +37,8 @@ impl Face {
             },
             Message::Frame { kind, frame } if kind == "user" => {
                 let prompt = Prompt::read(&frame);
-                let prompt = prompt.map_err(|error| End::Broken(error.to_string()))?;
+                let mut prompt = prompt.map_err(|error| End::Broken(error.to_string()))?;
+                prompt.bytes = text.len();
                 self.prompted(prompt).await
             }
             Message::Frame { .. } | Message::Cancel { .. } | Message::Ignored => Ok(()),
@@ -43,8 +47,9 @@ impl Face {
 
     async fn prompted(&mut self, prompt: Prompt) -> Result<(), End> {
         self.meet().await?;
-        if self.held.len() >= HELD_PROMPTS {
-            let message = format!("more than {HELD_PROMPTS} prompts wait");
+        let bytes: usize = self.held.iter().map(|held| held.bytes).sum();
+        if self.held.len() >= HELD_PROMPTS || bytes > HELD_BYTES {
+            let message = "too many prompts wait";
             let error = WireError::new(sessiond_protocol::ErrorCode::QueueFull, message);
             self.tell_result(&Outcome::failed(&error));
             return Ok(());
@@ -158,9 +163,16 @@ impl Face {
         }
     }
 
+    /// Gives the prompts that the engine has not got their results: they are not run.
+    pub(super) fn drop_held(&mut self) {
+        for _ in 0..self.held.drain(..).count() {
+            self.tell_result(&Outcome::not_run());
+        }
+    }
+
     /// Stops all that runs or waits.
     pub(super) async fn stop_all(&mut self) -> Result<(), WireError> {
-        self.held.clear();
+        self.drop_held();
         if self.place != Place::Attached {
             return Ok(());
         }

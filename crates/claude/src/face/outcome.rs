@@ -44,6 +44,14 @@ impl Outcome {
         }
     }
 
+    /// A prompt that was dropped before it became a turn.
+    pub(super) fn not_run() -> Self {
+        Self {
+            terminal: "aborted_streaming",
+            ..Self::unreadable("the prompt was not run".to_owned())
+        }
+    }
+
     /// A prompt that was followed without the agent.
     pub(super) fn local() -> Self {
         Self {

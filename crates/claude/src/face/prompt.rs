@@ -14,6 +14,8 @@ pub(super) struct Prompt {
     pub(super) original: Value,
     /// The same for the engine.
     pub(super) content: Vec<Content>,
+    /// How long its line was, in bytes.
+    pub(super) bytes: usize,
 }
 
 /// Why a `user` line is no prompt; it ends the stream.
@@ -45,6 +47,7 @@ impl Prompt {
             uuid: text(frame, "uuid").filter(|uuid| !uuid.is_empty()),
             original,
             content,
+            bytes: 0,
         })
     }
 }
