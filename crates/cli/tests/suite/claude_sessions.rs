@@ -126,7 +126,10 @@ fn a_session_goes_on_at_an_earlier_message() {
             .lines()
             .map(|it| serde_json::from_str::<Value>(it).unwrap());
         let mut said = frames.filter(|frame| frame["type"] == "assistant");
-        said.next_back().unwrap()["uuid"].as_str().unwrap().to_owned()
+        said.next_back().unwrap()["uuid"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let first = uuid(&one(&home, &["--session-id", ID], "one").well());
     let middle = uuid(&one(&home, &["--resume", ID], "/say two\n/think x\n/say three").well());
