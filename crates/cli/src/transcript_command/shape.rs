@@ -42,8 +42,12 @@ pub(super) fn of(path: &Path) -> Result<Found, Failure> {
     )))
 }
 
-/// Whether a file is a transcript, and no export.
+/// Whether a file is a transcript, and no export. What can be read only once, as a pipe, is none: a
+/// transcript is indexed first.
 pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
+    if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(false);
+    }
     let head = head(path)?;
     Ok(!head.starts_with(EXPORT) && is_claude(&head)?)
 }
