@@ -49,7 +49,7 @@ pub(crate) async fn write(stage: &mut Stage<'_>, path: &str, text: &str) -> Resu
         return Ok(());
     };
     let written = async {
-        let path = permitted(stage, &mut call, "write").await?;
+        let path = permitted(stage, &mut call, ("write", &["content"])).await?;
         let (path, text) = (&path, &call.text("content")?);
         call.running(Vec::new()).await?;
         put(&call, path, text).await?;
@@ -76,7 +76,7 @@ pub(crate) async fn edit(
         return Ok(());
     };
     let edited = async {
-        let path = permitted(stage, &mut call, "edit").await?;
+        let path = permitted(stage, &mut call, ("edit", &["old", "new"])).await?;
         let (old, new) = (&call.text("old")?, &call.text("new")?);
         call.running(Vec::new()).await?;
         let before = text_of(&call, &path, EDITED_BYTES).await?;
@@ -97,13 +97,17 @@ pub(crate) async fn edit(
     call.end(edited).await
 }
 
-/// Asks whether a call may touch its path, and gives the one that it may touch.
+/// Asks whether a call may touch its path, and gives the one that it may touch. Nobody is asked
+/// about a call that lacks a member it needs.
 async fn permitted(
     stage: &Stage<'_>,
     call: &mut Call<'_>,
-    name: &str,
+    (name, needs): (&str, &[&'static str]),
 ) -> Result<String, ToolError> {
     let asked = stage.resolve(&call.text("path")?);
+    for member in needs {
+        call.text(member)?;
+    }
     call.show_as(tool_call(name, &asked, Value::Null));
     call.permit(&asked).await?;
     let path = stage.resolve(&call.text("path")?);
