@@ -8,26 +8,23 @@
 //!
 //! The agent keeps a conversation of its own. The log is the one that counts: at each start the two
 //! are compared where the agent can replay its own, and what it lacks is handed over with the next
-//! prompt (`history`); what cannot be aligned is never merged (ADAPT-10).
+//! prompt (`handover`); what cannot be aligned is never merged (ADAPT-10).
 
 mod answer;
 mod asks;
 mod between;
 mod calls;
-mod command;
 mod connection;
 mod downstream;
 mod factory;
 mod failure;
 mod handle;
 mod handover;
-mod history;
 mod incoming;
 mod introduction;
 mod local;
 mod native;
 mod offers;
-mod pending;
 mod prompt;
 mod replay;
 mod said;
@@ -36,7 +33,5 @@ mod start;
 mod terminals;
 mod turn;
 mod update;
-mod withdrawal;
 
-pub use command::AgentCommand;
 pub use factory::AcpAgent;

@@ -72,6 +72,6 @@ mod title;
 mod update;
 mod v2;
 
-pub use agent::{AcpAgent, AgentCommand};
+pub use agent::AcpAgent;
 pub use error::FaceError;
 pub use serve::{Options, Versions, serve};

@@ -7,13 +7,13 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sessiond_acp::{AcpAgent, AgentCommand};
+use sessiond_acp::AcpAgent;
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem};
 use sessiond_protocol::{DriftClass, PersistenceState, Workspace};
 use sessiond_script::ScriptAgent;
-use sessiond_wire::process::SupervisorExe;
+use sessiond_wire::process::{AgentCommand, SupervisorExe};
 
 use crate::access::Home;
 use crate::args::{Common, Hosting};

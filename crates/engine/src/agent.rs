@@ -1,7 +1,10 @@
 //! The Agent trait: what drives something that thinks, seen from the engine.
 
+pub(crate) mod alignment;
 mod error;
+pub(crate) mod handover;
 mod history;
+mod withdrawal;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -24,6 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::{AgentError, TurnOver};
 pub use history::{Conversation, HistorySource};
+pub use withdrawal::Withdrawal;
 
 use crate::core::Token;
 pub(crate) use crate::report::{CompactionReport, TurnReport};

@@ -42,9 +42,21 @@ mod record;
 mod recovered;
 mod report;
 
+/// How an agent's own record of a conversation stands to the log.
+pub mod alignment {
+    pub use crate::agent::alignment::{Alignment, Exchange, align};
+}
+
+/// What an agent is given of a conversation that it does not have itself.
+pub mod handover {
+    pub use crate::agent::handover::{
+        Handover, MESSAGE_BYTES, Mark, RESULT_BYTES, TOTAL_BYTES, instructions, without,
+    };
+}
+
 pub use agent::{
     AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Conversation, Emit, Extensions,
-    HistorySource, Hold, Opening, TurnContext, TurnOver, Updates,
+    HistorySource, Hold, Opening, TurnContext, TurnOver, Updates, Withdrawal,
 };
 pub use audit::{Action, Decision};
 pub use catalog::{events_of, originals_of};

@@ -7,7 +7,7 @@
 //! - [`rpc`] is a JSON-RPC 2.0 peer, both directions;
 //! - [`stdio`] takes stdin and stdout away from everyone else and moves lines on threads;
 //! - [`socket`] moves lines between processes of one user;
-//! - [`process`] runs programs that leave nothing behind.
+//! - [`process`] runs programs that leave nothing behind, [`program`] talks to one line by line.
 //!
 //! What this crate is not: it knows no sessions, stores nothing, retries nothing, and no foreign
 //! protocol is spoken here; it opens no socket to another machine.
@@ -45,7 +45,9 @@
 pub mod connection;
 pub mod hygiene;
 pub mod lines;
+mod pending;
 pub mod process;
+pub mod program;
 pub mod queue;
 pub mod rpc;
 pub mod socket;
@@ -55,5 +57,6 @@ pub mod waist;
 
 pub use connection::{Connection, Gone, ServerEnd, pair};
 pub use lines::{AsyncLines, BadLine, DEFAULT_LINE_LIMIT, Line, LineReader};
+pub use pending::Pending;
 pub use queue::{Coalesce, OutQueue};
 pub use submissions::Submissions;

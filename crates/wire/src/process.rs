@@ -21,6 +21,7 @@
 //! }
 //! ```
 
+mod agent_command;
 mod command;
 mod descriptor;
 mod guard;
@@ -29,6 +30,7 @@ mod status;
 mod supervised;
 mod tree;
 
+pub use agent_command::AgentCommand;
 pub use command::{ErrorOutput, GuardedCommand, Input, Output, SupervisorExe};
 pub use guard::guard_main;
 pub use paced::Paced;

@@ -61,6 +61,15 @@ const CODEX_FILES: [&str; 2] = ["codex/package.json", "codex/package-lock.json"]
 /// What npm installs the Claude agent SDK for TypeScript from.
 const CLAUDE_FILES: [&str; 2] = ["claude/package.json", "claude/package-lock.json"];
 
+/// The real Claude CLI, a platform package beside the SDK of the same version: hundreds of megabytes,
+/// so only what drives it installs it.
+const CLAUDE_CLI: Peer = Peer {
+    name: "claude-cli",
+    inputs: &CLAUDE_FILES,
+    tool: Some(Tool::Node),
+    install: |installation| npm(installation, &CLAUDE_FILES),
+};
+
 const PEERS: [Peer; 6] = [
     Peer {
         name: "python",
@@ -145,7 +154,9 @@ impl Peers {
     ///
     /// As [`Peers::install`].
     pub(crate) fn install_agents(&self, workspace: &Workspace) -> Result<()> {
-        self.install_one(&workspace.root().join("drives"), &AGENTS)
+        let drives = workspace.root().join("drives");
+        self.install_one(&drives, &AGENTS)?;
+        self.install_one(&drives, &CLAUDE_CLI)
     }
 
     /// Python with the SDK.

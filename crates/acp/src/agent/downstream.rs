@@ -5,14 +5,15 @@ use std::sync::Arc;
 use agent_client_protocol_schema::v1::PromptCapabilities;
 use async_trait::async_trait;
 use serde_json::Value;
+use sessiond_engine::alignment::{Alignment, align};
+use sessiond_engine::handover::Handover;
 use sessiond_engine::{Agent, AgentError, Conversation, Emit, Opening, TurnContext, TurnReport};
 use sessiond_protocol::{Content, HistoryItem, Lack, Severity};
+use sessiond_wire::process::AgentCommand;
 
 use super::between::{Between, Left, Voice};
-use super::command::AgentCommand;
 use super::connection::Connection;
-use super::handover::{self, Handover};
-use super::history::{Alignment, align};
+use super::handover;
 use super::native::{Native, SESSION};
 use super::prompt;
 use super::start::{Memory, Started};

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use async_trait::async_trait;
 use sessiond_engine::{Agent, AgentError, AgentFactory, Extensions, Opening};
 use sessiond_protocol::{AgentId, AgentInfo, SessionId};
+use sessiond_wire::process::AgentCommand;
 
 use super::between::{Between, Left, Voice};
-use super::command::AgentCommand;
 use super::downstream::{Downstream, Gone};
 use super::handle::Handle;
 use super::native::Native;

@@ -2,9 +2,10 @@
 
 use agent_client_protocol_schema::v1::PromptCapabilities;
 use serde_json::{Value, json};
+use sessiond_engine::handover::Handover;
 use sessiond_protocol::Content;
 
-use super::handover::Handover;
+use super::handover;
 
 /// The blocks of a prompt for an agent of these capabilities, and what could not be given to it.
 pub(super) fn blocks(
@@ -29,15 +30,11 @@ pub(super) fn blocks(
 
 /// Puts what is handed over before the user's words; a slash command stays first, since it is one
 /// only there.
-pub(super) fn with_handover(
-    blocks: &mut Vec<Value>,
-    handover: &Handover,
-    takes: &PromptCapabilities,
-) {
+pub(super) fn with_handover(blocks: &mut Vec<Value>, given: &Handover, takes: &PromptCapabilities) {
     let handed = if takes.embedded_context {
-        handover.resource()
+        handover::resource(given)
     } else {
-        handover.text()
+        handover::text(given)
     };
     insert(blocks, handed);
 }

@@ -1,26 +1,14 @@
 //! What an agent replays of a session of its own, as far as it is compared with the log.
 
+use sessiond_engine::alignment::Exchange;
+use sessiond_engine::handover::{self, Mark};
 use sessiond_protocol::Content;
 
-use super::handover::{self, Mark};
 use super::update::{Chunk, Piece, Update};
 
 /// Bytes of what its user said that are kept for comparing. A longer replay cannot be compared, and
 /// counts as one that differs.
 const KEPT_BYTES: usize = 32 << 20;
-
-/// A user's message of the replay, and what came of it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Exchange {
-    /// What the user said, without what we handed over.
-    pub(super) user: String,
-    /// The last thing that was handed over with it.
-    pub(super) mark: Option<Mark>,
-    /// What the agent said; of the newest exchange only.
-    pub(super) said: String,
-    /// The ids of its calls; of the newest exchange only.
-    pub(super) calls: Vec<String>,
-}
 
 /// A replay so far.
 #[derive(Debug, Default)]
@@ -96,5 +84,7 @@ impl Replay {
     }
 }
 
+#[cfg(test)]
+mod alignment_tests;
 #[cfg(test)]
 mod tests;

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sessiond_engine::{AgentError, Emit, Opening};
 use sessiond_protocol::{InstructionsMode, McpServer, NameValue, Severity};
+use sessiond_wire::process::AgentCommand;
 use sessiond_wire::rpc::{CallError, Inbound};
 use tokio::sync::mpsc;
 
 use super::asks;
 use super::between::bad_line;
-use super::command::AgentCommand;
 use super::connection::Connection;
 use super::failure::{AUTH_REQUIRED, foreign};
 use super::incoming::Incoming;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport};
+use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport, Withdrawal};
 use sessiond_protocol::{
     Content, ItemId, ItemKind, Marker, Outcome, RequestBody, Settings, Severity, Stop, TerminalOp,
     ToolStatus, Usage,
 };
+use sessiond_wire::Pending;
 use sessiond_wire::rpc::{
     CANCEL_REQUEST, CallError, InFlight, Inbound, REQUEST_CANCELLED, RawId, cancelled_id, error,
 };
@@ -23,12 +24,10 @@ use super::calls::{Calls, Standing};
 use super::failure::failed;
 use super::incoming::Incoming;
 use super::native::{Native, SESSION};
-use super::pending::Pending;
 use super::said::{Said, said};
 use super::settings;
 use super::terminals::Terminals;
 use super::update::{Chunk, Piece, Update};
-use super::withdrawal::Withdrawal;
 
 /// A turn that runs.
 pub(super) struct Turn<'a> {

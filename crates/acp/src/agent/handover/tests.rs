@@ -5,7 +5,7 @@ use sessiond_protocol::{
     ToolContent, ToolStatus,
 };
 
-use super::{Handover, MESSAGE_BYTES, RESULT_BYTES, TOTAL_BYTES, without};
+use sessiond_engine::handover::{Handover, MESSAGE_BYTES, RESULT_BYTES, TOTAL_BYTES, without};
 
 fn item(number: usize, item: Item) -> HistoryItem {
     let id: ItemId = format!("00000000-0000-0000-0000-{number:012}")
@@ -40,7 +40,7 @@ fn text(items: Vec<Item>) -> String {
         .collect();
     let session: SessionId = "00000000-0000-0000-0000-000000000001".parse().unwrap();
     let handover = Handover::of(session, &items, Lack::Behind).unwrap();
-    handover.text()["text"].as_str().unwrap().to_owned()
+    super::text(&handover)["text"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn the_marker_names_what_was_handed_over_and_what_was_left_out() {
         because: Lack::BrokenOff,
     };
     assert_eq!(handover.marker, expected);
-    let text = handover.text()["text"].as_str().unwrap().to_owned();
+    let text = super::text(&handover)["text"].as_str().unwrap().to_owned();
     assert!(text.contains("and may be missing in your own record"));
     assert!(text.contains("5 older messages are left out"));
 }

@@ -4,7 +4,7 @@ use sessiond_wire::{BadLine, Line};
 
 use super::{Judged, judge};
 
-fn word(judged: &Judged) -> &'static str {
+fn word<M>(judged: &Judged<M>) -> &'static str {
     match judged {
         Judged::Message(_) => "message",
         Judged::Bad => "bad",

@@ -13,8 +13,8 @@ const EXTENSIONS: &str = "acp_agent_extensions::";
 const CLIENT: &str = "acp_agent_client::";
 
 const BETWEEN: &str = "acp/src/agent/between.rs";
-const COMMAND: &str = "acp/src/agent/command.rs";
-const CONNECTION: &str = "acp/src/agent/connection.rs";
+const COMMAND: &str = "wire/src/process/agent_command.rs";
+const CONNECTION: &str = "wire/src/program.rs";
 const DOWNSTREAM: &str = "acp/src/agent/downstream.rs";
 const FACTORY: &str = "acp/src/agent/factory.rs";
 const INTRODUCTION: &str = "acp/src/agent/introduction.rs";

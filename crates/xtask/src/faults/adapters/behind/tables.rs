@@ -7,8 +7,8 @@ const AGENT: &str = "agent::";
 
 const ANSWER: &str = "acp/src/agent/answer.rs";
 const ASKS: &str = "acp/src/agent/asks.rs";
-const HANDOVER: &str = "acp/src/agent/handover.rs";
-const HISTORY: &str = "acp/src/agent/history.rs";
+const HANDOVER: &str = "engine/src/agent/handover.rs";
+const HISTORY: &str = "engine/src/agent/alignment.rs";
 const INCOMING: &str = "acp/src/agent/incoming.rs";
 const OFFERS: &str = "acp/src/agent/offers.rs";
 const PROMPT: &str = "acp/src/agent/prompt.rs";

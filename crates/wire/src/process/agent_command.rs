@@ -3,15 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
-use sessiond_wire::process::{
-    ErrorOutput, GuardedCommand, Input, Output, SpawnError, Supervised, SupervisorExe,
-};
+use super::{ErrorOutput, GuardedCommand, Input, Output, SpawnError, Supervised, SupervisorExe};
 
 /// Variables of ours begin so. An agent does not inherit them: one that is sessiond itself would
 /// take our choices for its own.
 const OURS: &str = "SESSIOND_";
 
-/// An agent that is a program which speaks ACP on its stdin and stdout.
+/// An agent that is a program which speaks on its stdin and stdout.
 #[derive(Clone)]
 pub struct AgentCommand {
     /// What the configuration calls it.
@@ -39,7 +37,8 @@ impl fmt::Debug for AgentCommand {
 
 impl AgentCommand {
     /// The command line, as a user would type it.
-    pub(super) fn line(&self) -> String {
+    #[must_use]
+    pub fn line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
         words.map(String::as_str).collect::<Vec<_>>().join(" ")
     }
@@ -48,7 +47,7 @@ impl AgentCommand {
     ///
     /// # Errors
     /// When its guard could not be started.
-    pub(super) fn spawn(&self, cwd: &Path) -> Result<Supervised, SpawnError> {
+    pub fn spawn(&self, cwd: &Path) -> Result<Supervised, SpawnError> {
         let inherited = std::env::vars_os().map(|(name, _)| name);
         let ours = inherited.filter(|name| name.to_string_lossy().starts_with(OURS));
         let own = |(name, value): &(String, String)| (name.into(), value.into());

@@ -5,9 +5,10 @@ use sessiond_protocol::{
 };
 use std::borrow::Cow;
 
-use super::{Alignment, align};
-use crate::agent::handover::Handover;
-use crate::agent::replay::Replay;
+use sessiond_engine::alignment::{Alignment, align};
+use sessiond_engine::handover::Handover;
+
+use super::Replay;
 use crate::agent::update::{CallUpdate, Chunk, Piece, Update};
 
 const SESSION: &str = "00000000-0000-0000-0000-000000000001";
@@ -145,8 +146,8 @@ fn what_was_handed_over_counts_as_known_in_every_form() {
     let ours = &["u:one", "a:1", "u:two", "a:2", "u:three", "a:3"];
     let items = history(ours);
     let handover = Handover::of(session(), &items[..4], Lack::Behind).unwrap();
-    let text = handover.text()["text"].as_str().unwrap().to_owned();
-    let resource = handover.resource();
+    let text = handover.text().to_owned();
+    let resource = crate::agent::handover::resource(&handover);
     let uri = resource["resource"]["uri"].as_str().unwrap();
     let forms = [
         format!("u:{text}three"),

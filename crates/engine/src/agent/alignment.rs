@@ -1,18 +1,31 @@
-//! The log and what an agent replays of its own, compared exchange by exchange (ADAPT-10).
+//! The log and what an agent has of its own, compared exchange by exchange (ADAPT-10).
 
 use sessiond_protocol::{Content, HistoryItem, Item, Origin, SessionId};
 
-use super::replay::Exchange;
+use super::handover::Mark;
 
 /// How an agent's own record of a conversation stands to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alignment {
+pub enum Alignment {
     /// It has all of it.
     Same,
     /// It lacks what begins with this item of the history.
     LacksFrom(usize),
     /// It has something else at its exchange of this number, from 1: nothing of it can be relied on.
     DiffersAt(usize),
+}
+
+/// A user's message of an agent's own record, and what came of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// What the user said, without what was handed over.
+    pub user: String,
+    /// The last thing that was handed over with it.
+    pub mark: Option<Mark>,
+    /// What the agent said; of the newest exchange only.
+    pub said: String,
+    /// The ids of its calls; of the newest exchange only.
+    pub calls: Vec<String>,
 }
 
 /// A user's message of the log, and what came of it.
@@ -25,8 +38,9 @@ struct Ours<'a> {
     calls: Vec<&'a str>,
 }
 
-/// Compares the history of a session with what the agent replays of its own.
-pub(super) fn align(session: SessionId, history: &[HistoryItem], theirs: &[Exchange]) -> Alignment {
+/// Compares the history of a session with an agent's own record of it.
+#[must_use]
+pub fn align(session: SessionId, history: &[HistoryItem], theirs: &[Exchange]) -> Alignment {
     let ours = exchanges(history);
     let mut next = 0;
     for (number, exchange) in theirs.iter().enumerate() {
@@ -158,6 +172,3 @@ fn bare_text(prompt: &[Content]) -> String {
 fn bare(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
-
-#[cfg(test)]
-mod tests;
