@@ -20,7 +20,7 @@ function configured(profile, place, env) {
   const table = Object.entries(env).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
   writeFileSync(path, [
     `[agents.${profile.name}]`,
-    'kind = "acp"',
+    `kind = ${JSON.stringify(profile.kind ?? "acp")}`,
     `command = ${JSON.stringify(profile.command)}`,
     `env = { ${table.join(", ")} }`,
     "",
@@ -77,8 +77,8 @@ async function drive(profile, way) {
 
 const [filter = "", only = ""] = process.argv.slice(2);
 for (const profile of matching(filter))
-  for (const way of Object.keys(ways).filter((name) => name.includes(only)))
-    await drive(profile, way);
+  for (const way of profile.ways ?? Object.keys(ways))
+    if (way.includes(only)) await drive(profile, way);
 checks.close();
 // A process that did not end keeps no drive alive.
 process.exit();

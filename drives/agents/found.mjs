@@ -76,6 +76,11 @@ const sessiond = {
 const behind = {
   // Its other two options are switches, which this client does not offer to show.
   claude: { ...sessiond, modes: alone.claude.modes, options: ["mode", "model", "effort"] },
+  claude_cli: {
+    ...sessiond,
+    modes: ["default", "acceptEdits", "plan", "dontAsk"],
+    options: ["mode", "model"],
+  },
   codex: { ...sessiond, modes: alone.codex.modes, options: alone.codex.options },
   gemini: { ...sessiond, modes: alone.gemini.modes, options: ["mode"] },
   opencode: { ...sessiond, modes: ["build", "plan"], options: ["mode", "model"] },

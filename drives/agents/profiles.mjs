@@ -22,6 +22,19 @@ const claude = {
   shell: "SHELL",
 };
 
+const platform = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`;
+
+/** The CLI itself, which speaks no ACP: only behind sessiond. */
+const claudeCli = {
+  package: platform,
+  kind: "claude",
+  ways: ["behind"],
+  command: [join(process.env.SESSIOND_PEERS ?? "", "claude-cli/node_modules", platform, "claude")],
+  env: claude.env,
+  files: claude.files,
+  shell: "SHELL",
+};
+
 const codex = {
   package: "@agentclientprotocol/codex-acp",
   command: [node, join(installed, "@agentclientprotocol/codex-acp/dist/index.js")],
@@ -105,7 +118,7 @@ const forgetful = {
   cannotComeBack: true,
 };
 
-const profiles = { claude, codex, gemini, opencode, sample, sample_forgetful: forgetful };
+const profiles = { claude, claude_cli: claudeCli, codex, gemini, opencode, sample, sample_forgetful: forgetful };
 
 /** The agents whose name contains `filter`. */
 export const matching = (filter) =>

@@ -58,6 +58,13 @@ impl OutFrame {
     }
 }
 
+impl OutFrame {
+    /// A frame as a line of any length, for a reader that has no limit.
+    pub fn whole(frame: &Value) -> Self {
+        Self::Line(written(frame))
+    }
+}
+
 impl Coalesce for OutFrame {
     fn absorb(&mut self, next: Self) -> Result<(), Self> {
         match (self, next) {

@@ -94,7 +94,7 @@ pub(crate) enum AgentKind {
 impl AgentKind {
     /// Whether this version can drive it.
     pub(crate) fn is_available(self) -> bool {
-        matches!(self, AgentKind::Script | AgentKind::Acp)
+        matches!(self, AgentKind::Script | AgentKind::Acp | AgentKind::Claude)
     }
 }
 
@@ -190,7 +190,7 @@ impl Config {
             Some(agent) if agent.kind.is_available() => Ok(name.to_owned()),
             Some(agent) => Err(Failure::AgentUnavailable(format!(
                 "agent `{name}` is of kind {}, which is not in this version; use an agent of \
-                 kind script or acp",
+                 kind script, acp or claude",
                 agent.kind
             ))),
             None => Err(Failure::Usage(format!(

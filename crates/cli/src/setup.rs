@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sessiond_acp::AcpAgent;
+use sessiond_claude::agent::ClaudeAgent;
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem};
@@ -23,6 +24,9 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::store_path::store_path;
 use crate::workspace::workspace;
+
+/// The program of an agent of kind claude that names none.
+const CLAUDE: &str = "claude";
 
 /// The choices of the command line, the environment and the configuration, resolved.
 #[derive(Debug, Clone)]
@@ -150,15 +154,22 @@ fn network_warning(kind: &std::io::Result<FsKind>) -> Option<&'static str> {
 /// An agent of that name; of a kind that is available.
 fn agent_of(name: String, config: AgentConfig) -> Arc<dyn AgentFactory> {
     let mut words = config.command.into_iter();
-    match (config.kind, words.next()) {
-        (AgentKind::Acp, Some(program)) => Arc::new(AcpAgent::new(AgentCommand {
-            name,
-            program,
-            args: words.collect(),
-            env: config.env.into_iter().collect(),
-            supervisor: SupervisorExe::default(),
-        })),
-        _ => script_agent(name),
+    let program = match (config.kind, words.next()) {
+        (_, Some(program)) => program,
+        (AgentKind::Claude, None) => CLAUDE.to_owned(),
+        (_, None) => return script_agent(name),
+    };
+    let command = AgentCommand {
+        name: name.clone(),
+        program,
+        args: words.collect(),
+        env: config.env.into_iter().collect(),
+        supervisor: SupervisorExe::default(),
+    };
+    match config.kind {
+        AgentKind::Acp => Arc::new(AcpAgent::new(command)),
+        AgentKind::Claude => Arc::new(ClaudeAgent::new(command)),
+        AgentKind::Script | AgentKind::Codex => script_agent(name),
     }
 }
 
