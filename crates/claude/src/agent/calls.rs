@@ -87,11 +87,11 @@ impl Calls {
         }
     }
 
-    /// Notes that a call runs with another input.
+    /// Notes that a call was allowed: it runs, with this input.
     ///
     /// # Errors
     /// [`TurnOver`]: return at once.
-    pub(super) async fn changed(
+    pub(super) async fn allowed(
         &mut self,
         context: &TurnContext,
         (id, input): (&str, &Value),
@@ -99,10 +99,8 @@ impl Calls {
         let Some(Known::Open(open)) = self.known.get_mut(id) else {
             return Ok(());
         };
-        if open.call.input == *input {
-            return Ok(());
-        }
         open.call.input.clone_from(input);
+        open.call.status = ToolStatus::Running;
         let call = Box::new(open.call.clone());
         context.emit(Emit::CallChanged(open.item, call)).await
     }

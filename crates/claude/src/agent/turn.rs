@@ -332,7 +332,7 @@ impl<'a> Turn<'a> {
                 let decision = asks::decision(outcome, call.input);
                 match &decision {
                     Decision::Allow(input) => {
-                        self.calls.changed(self.context, (&call.id, input)).await?;
+                        self.calls.allowed(self.context, (&call.id, input)).await?;
                     }
                     Decision::Deny(_) => self.calls.refused(&call.id),
                 }

@@ -2,6 +2,7 @@
 
 mod behind;
 mod claude;
+mod claude_behind;
 mod codex;
 mod files;
 mod home;
@@ -18,6 +19,7 @@ pub(crate) use behind::{
     serve_as, update,
 };
 pub(crate) use claude::{Claude, PROGRAM, user};
+pub(crate) use claude_behind::{FOLDER, claude_behind, claude_in_shell, claude_peer};
 pub(crate) use codex::Codex;
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
