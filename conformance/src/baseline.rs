@@ -13,19 +13,51 @@ use crate::verdict::Status;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Baseline {
+    /// The target that it is about; all of a run when absent.
+    #[serde(default)]
+    target: Option<String>,
     /// By the id of the check.
     #[serde(default)]
     expected: BTreeMap<String, Known>,
+    /// Several with one reason.
+    #[serde(default)]
+    groups: Vec<Group>,
+}
+
+/// Known failures with one reason.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    /// Their ids.
+    checks: Vec<String>,
+    reason: String,
+    #[serde(default)]
+    issue: Option<String>,
+    #[serde(default)]
+    when: When,
+}
+
+/// How reliably a known failure comes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum When {
+    /// One that does not come is stale.
+    #[default]
+    Always,
+    /// It hangs on the time of day or on who is faster: one that does not come is no news.
+    Sometimes,
 }
 
 /// A known failure.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {
     reason: String,
     /// Where it is reported in public, if it is.
     #[serde(default)]
     issue: Option<String>,
+    #[serde(default)]
+    when: When,
 }
 
 impl Baseline {
@@ -37,7 +69,10 @@ impl Baseline {
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let fault = |why: String| Error::Usage(format!("{}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
-        let baseline: Self = toml::from_str(&text).map_err(|error| fault(error.to_string()))?;
+        let mut baseline: Self = toml::from_str(&text).map_err(|error| fault(error.to_string()))?;
+        if let Some(twice) = baseline.spread() {
+            return Err(fault(format!("{twice} stands twice")));
+        }
         let bare = baseline
             .expected
             .iter()
@@ -48,9 +83,29 @@ impl Baseline {
         }
     }
 
-    /// Marks what was expected, and what was expected and did not come. A check that was not run
-    /// is neither.
-    pub(crate) fn apply(&self, rows: &mut [Row]) {
+    /// Makes one entry of each check of a group; an id that stands twice.
+    fn spread(&mut self) -> Option<String> {
+        for group in std::mem::take(&mut self.groups) {
+            for id in group.checks {
+                let known = Known {
+                    reason: group.reason.clone(),
+                    issue: group.issue.clone(),
+                    when: group.when,
+                };
+                if self.expected.insert(id.clone(), known).is_some() {
+                    return Some(id);
+                }
+            }
+        }
+        None
+    }
+
+    /// Marks what was expected of a target, and what was expected and did not come. A check that was not
+    /// run is neither.
+    pub(crate) fn apply(&self, target: &str, rows: &mut [Row]) {
+        if self.target.as_deref().is_some_and(|of| of != target) {
+            return;
+        }
         for row in rows {
             let Some(known) = self.expected.get(&row.id) else {
                 continue;
@@ -62,6 +117,7 @@ impl Baseline {
                     row.status = Status::Expected;
                     row.why = format!("{reason}: {}", row.why);
                 }
+                Status::Pass if known.when == When::Sometimes => {}
                 Status::Pass | Status::Skip => {
                     row.status = Status::Stale;
                     row.why = format!("expected to fail: {reason}");

@@ -138,6 +138,27 @@ pub(crate) enum Ask {
     },
     /// Every tool call of the window ends as completed or failed.
     ToolsClosed { window: [String; 2] },
+    /// The last request of the window to the model holds the text so often; skipped where the target
+    /// asks no model.
+    Shown {
+        window: [String; 2],
+        text: String,
+        #[serde(default = "once")]
+        least: usize,
+        #[serde(default)]
+        most: Option<usize>,
+    },
+    /// Each text stands as often in what a load showed as in what the model was shown in the second
+    /// window: what people see is what the model believes.
+    Agrees {
+        load: [String; 2],
+        model: [String; 2],
+        #[serde(default)]
+        texts: Vec<String>,
+        /// What stands in a call: in both or in neither, however often.
+        #[serde(default)]
+        calls: Vec<String>,
+    },
     /// Where a damaged log is loaded, something tells the client.
     Tells {
         window: [String; 2],
@@ -217,6 +238,10 @@ pub(crate) enum LineRule {
     Questions,
     /// Native protocol: nothing follows `bye` or a fatal error.
     Last,
+}
+
+fn once() -> usize {
+    1
 }
 
 fn first() -> String {

@@ -127,6 +127,26 @@ impl Place {
         self.root.join("state")
     }
 
+    /// Writes the files that the target's profile wants.
+    pub(crate) fn furnish(&self, target: &Target, model_url: &str) -> Result<(), Error> {
+        for (path, text) in &target.files {
+            let path = PathBuf::from(self.fill(path, model_url));
+            let written = std::fs::create_dir_all(path.parent().unwrap_or(&path))
+                .and_then(|()| std::fs::write(&path, self.fill(text, model_url)));
+            written.map_err(|error| Error::io(path.display().to_string(), error))?;
+        }
+        Ok(())
+    }
+
+    /// A text of a profile with this case's folders and its model's address.
+    fn fill(&self, text: &str, model_url: &str) -> String {
+        let folder = |name: &str| self.root.join(name).to_string_lossy().into_owned();
+        text.replace("{home}", &folder("home"))
+            .replace("{state_dir}", &folder("state"))
+            .replace("{cwd}", &folder("cwd"))
+            .replace("{model_url}", model_url)
+    }
+
     fn environment(&self, target: &Target, model_url: &str) -> BTreeMap<String, String> {
         let text = |folder: &str| self.root.join(folder).to_string_lossy().into_owned();
         let mut env = BTreeMap::from([
@@ -139,12 +159,7 @@ impl Place {
             env.insert("PATH".to_owned(), path);
         }
         for (name, value) in &target.env {
-            let value = value
-                .replace("{home}", &text("home"))
-                .replace("{state_dir}", &text("state"))
-                .replace("{cwd}", &text("cwd"))
-                .replace("{model_url}", model_url);
-            env.insert(name.clone(), value);
+            env.insert(name.clone(), self.fill(value, model_url));
         }
         env
     }

@@ -27,6 +27,7 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, kill_process_group,
     setrlimit, wait,
 };
+use tokio::signal::unix::{SignalKind, signal};
 
 /// First argument by which this binary is a guard.
 pub(crate) const GUARD: &str = "__guard";
@@ -70,6 +71,7 @@ fn guard(
         maximum: Some(most),
     };
     setrlimit(Resource::Fsize, limit)?;
+    heed_signals()?;
     let started = Command::new(program)
         .args(arguments)
         .env_remove(FILE_BYTES)
@@ -91,6 +93,29 @@ fn guard(
         obey(root, &mut socket);
     }
     end_tree();
+    Ok(())
+}
+
+/// Handles the signals that whoever started the suite may have ignored, as a shell does in its background jobs: what
+/// is ignored stays so over exec, what is handled becomes the default again. The guard itself then ends with its
+/// runner alone.
+fn heed_signals() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let _entered = runtime.enter();
+    for kind in [
+        SignalKind::hangup(),
+        SignalKind::interrupt(),
+        SignalKind::quit(),
+        SignalKind::terminate(),
+        SignalKind::user_defined1(),
+        SignalKind::user_defined2(),
+        SignalKind::alarm(),
+    ] {
+        // The handler stays for good, though nobody listens.
+        drop(signal(kind)?);
+    }
     Ok(())
 }
 

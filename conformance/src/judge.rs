@@ -1,6 +1,7 @@
 //! Decides checks from a recording, and from nothing else.
 
 mod lines;
+mod model;
 mod native;
 mod talk;
 mod window;
@@ -191,6 +192,18 @@ impl<'a> Judge<'a> {
                 Some(tool) => Err(broken(format!("open: {tool}"))),
                 None => self.complete(),
             },
+            Ask::Shown {
+                window,
+                text,
+                least,
+                most,
+            } => self.shown(window, text, *least, most.unwrap_or(usize::MAX)),
+            Ask::Agrees {
+                load,
+                model,
+                texts,
+                calls,
+            } => self.agrees(load, model, texts, calls),
             Ask::Tells { window, words } => self.tells(window, words),
             Ask::Done {} => self.complete(),
             Ask::Lines { are } => self.lines(*are),

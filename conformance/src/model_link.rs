@@ -12,7 +12,15 @@ use crate::model::{Happening, ModelServer, Watch};
 use crate::recording::{Recorder, What};
 
 /// Most characters of a request that are kept: agents send whole conversations.
-const MOST_TEXT: usize = 16_000;
+const MOST_TEXT: usize = 1_000_000;
+/// What agents tell a model beside the conversation, and say again with every request.
+const BESIDE: [&str; 5] = [
+    "system",
+    "instructions",
+    "systemInstruction",
+    "tool_choice",
+    "toolConfig",
+];
 /// The folder of the cases in the server's paths.
 const CASES: &str = "/case/";
 
@@ -105,7 +113,15 @@ fn tell(cases: &Cases, path: &str, happening: &Happening<'_>) {
     recorder.add(0, what);
 }
 
+/// The conversation, and how many tools were offered.
 fn short(body: &Value) -> String {
+    let mut body = body.clone();
+    if let Some(members) = body.as_object_mut() {
+        members.retain(|name, _| !BESIDE.contains(&name.as_str()));
+        if let Some(tools) = members.get_mut("tools") {
+            *tools = tools.as_array().map_or(0, Vec::len).into();
+        }
+    }
     let text = body.to_string();
     match text.char_indices().nth(MOST_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]),

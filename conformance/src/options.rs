@@ -39,9 +39,10 @@ pub(crate) struct Options {
     /// A `should` counts as a `must`
     #[arg(long)]
     strict: bool,
-    /// Failures that are expected, each with its reason; one that does not come fails the run
+    /// Failures that are expected, each with its reason; one that does not come fails the run; several
+    /// files may each name their target
     #[arg(long, value_name = "FILE")]
-    pub(crate) baseline: Option<PathBuf>,
+    pub(crate) baseline: Vec<PathBuf>,
     /// Write a report as JSON lines, with header and footer
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

@@ -57,10 +57,8 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
         );
         return Err(Error::Usage(why));
     }
-    let baseline = match &options.baseline {
-        Some(path) => Baseline::read(path)?,
-        None => Baseline::default(),
-    };
+    let baselines = options.baseline.iter().map(|path| Baseline::read(path));
+    let baselines = baselines.collect::<Result<Vec<_>, _>>()?;
     // Whatever a target leaves behind, were it to end its guard, comes to this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| Error::io("subreaper", error.into()))?;
@@ -69,7 +67,9 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
     for (target, again) in targets(options)? {
         let mut column = judge(options, &suite, &cases, &target, &model)?;
         column.again = again;
-        baseline.apply(&mut column.rows);
+        for baseline in &baselines {
+            baseline.apply(&column.target, &mut column.rows);
+        }
         columns.push(column);
     }
     guard::end_tree();
@@ -136,7 +136,7 @@ fn judge(
         target,
         model,
         root: whole(root.path())?,
-        jobs: jobs(),
+        jobs: target.jobs.unwrap_or_else(jobs),
     };
     let results = runner.run(cases)?;
     Ok(Column {

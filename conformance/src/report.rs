@@ -27,6 +27,8 @@ pub(crate) struct Row {
     pub(crate) keyword: Keyword,
     pub(crate) requirement: String,
     pub(crate) status: Status,
+    /// What it was before a baseline had its say.
+    pub(crate) was: Status,
     /// What was seen; empty where it passes.
     pub(crate) why: String,
 }
@@ -96,6 +98,7 @@ pub(crate) fn rows(
                 keyword: requirement.keyword,
                 requirement: requirement.id.clone(),
                 status,
+                was: status,
                 why,
             });
         }

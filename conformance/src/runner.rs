@@ -233,14 +233,9 @@ impl Runner<'_> {
             let Some(own) = schemas.get(&Tongue::of(&variant.id)) else {
                 return Err(Error::Harness(format!("{}: no schemas", variant.id)));
             };
-            let driver = Driver::new(
-                &variant.case,
-                self.target,
-                own,
-                &place,
-                &self.model.url(&name),
-                turn,
-            );
+            let model_url = self.model.url(&name);
+            place.furnish(self.target, &model_url)?;
+            let driver = Driver::new(&variant.case, self.target, own, &place, &model_url, turn);
             self.model.follow(&name, driver.recorder());
             let played = driver.play(&variant.variables)?;
             self.model.forget(&name);

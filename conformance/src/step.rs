@@ -386,6 +386,10 @@ pub(crate) enum Harm {
     Twice,
     /// It is gone.
     Drop,
+    /// 512 NULs follow it, without an LF.
+    ZerosAfter,
+    /// Its first half stands in its place, with the LF.
+    Half,
     /// 512 NULs follow the end of the file.
     ZeroTail,
 }

@@ -18,10 +18,17 @@ pub(crate) struct Target {
     /// Program and arguments. A program with a slash is resolved where the runner was started.
     #[serde(default)]
     pub(crate) argv: Vec<String>,
-    /// The environment: nothing else but PATH, HOME, LANG and TMPDIR is set. `{home}`, `{state_dir}`,
-    /// `{cwd}`, `{model_url}` are filled in.
+    /// The environment: nothing else but PATH, HOME, LANG, TMPDIR and SESSIOND_HOME is set. `{home}`,
+    /// `{state_dir}`, `{cwd}`, `{model_url}` are filled in, here and in `files`; `{peers}`, where
+    /// the project installs the programs of others, everywhere.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
+    /// Files that are there before each case, with their text: settings of the runtime.
+    #[serde(default)]
+    pub(crate) files: BTreeMap<String, String>,
+    /// How many cases run at once; as the processors allow when absent.
+    #[serde(default)]
+    pub(crate) jobs: Option<usize>,
     /// A command line after `--` that ends so is this target: `["sessiond", "acp"]`.
     #[serde(default)]
     pub(crate) recognise: Vec<String>,
@@ -31,7 +38,8 @@ pub(crate) struct Target {
     /// `{name}` is filled in by the case.
     #[serde(default = "plain")]
     pub(crate) prompts: BTreeMap<String, String>,
-    /// Where the log of a session lies below the state folder; `{session}` is its id, `*` any name.
+    /// Where the log of a session lies below the state folder; `{session}` is its id,
+    /// `{session:8}` the first eight characters of it, `*` any name.
     #[serde(default)]
     pub(crate) session_files: Option<String>,
 }
@@ -82,10 +90,20 @@ impl Timeouts {
     }
 }
 
+/// Variable of the runner: where the programs of others lie.
+const PEERS: &str = "SESSIOND_PEERS";
+/// What stands for it in the file of a target.
+const PEERS_FIELD: &str = "{peers}";
+
 /// The targets that are shipped.
-const SHIPPED: [&str; 2] = [
+const SHIPPED: [&str; 7] = [
     include_str!("../targets/sessiond.toml"),
     include_str!("../targets/sessiond-sqeq.toml"),
+    include_str!("../targets/claude-agent-acp.toml"),
+    include_str!("../targets/codex-acp.toml"),
+    include_str!("../targets/gemini-cli.toml"),
+    include_str!("../targets/opencode.toml"),
+    include_str!("../targets/qwen-code.toml"),
 ];
 
 impl Target {
@@ -101,6 +119,7 @@ impl Target {
         if target.argv.is_empty() {
             return Err(fault("argv is empty".to_owned()));
         }
+        target.fill_peers(std::env::var(PEERS).ok().as_deref())?;
         resolve(&mut target.argv)?;
         Ok(target)
     }
@@ -117,6 +136,23 @@ impl Target {
         resolve(&mut argv)?;
         target.argv = argv;
         Ok(target)
+    }
+
+    /// Puts the folder of the programs of others where `{peers}` stands.
+    fn fill_peers(&mut self, peers: Option<&str>) -> Result<(), Error> {
+        let texts = self
+            .argv
+            .iter_mut()
+            .chain(self.env.values_mut())
+            .chain(self.files.values_mut());
+        for text in texts.filter(|text| text.contains(PEERS_FIELD)) {
+            let peers = peers.ok_or_else(|| {
+                let why = format!("{}: set {PEERS}, or run `cargo xtask foreign`", self.id);
+                Error::Usage(why)
+            })?;
+            *text = text.replace(PEERS_FIELD, peers);
+        }
+        Ok(())
     }
 
     /// The prompt of this kind with its fields filled in.
@@ -151,6 +187,8 @@ fn shipped(argv: &[String]) -> Result<Target, Error> {
         id: names.first().copied().unwrap_or_default().to_owned(),
         argv: Vec::new(),
         env: BTreeMap::new(),
+        files: BTreeMap::new(),
+        jobs: None,
         recognise: Vec::new(),
         timeouts: Timeouts::default(),
         prompts: plain(),

@@ -3,7 +3,7 @@
 //!
 //! Prompts are scripts, one command a prompt: `/say TEXT`, `/stream N BYTES DELAY_MS`, `/think TEXT`,
 //! `/run COMMAND`, `/read PATH`, `/write PATH TEXT`, `/ask TEXT`, `/plan A; B`, `/fail TEXT`,
-//! `/refuse`; anything else is said back.
+//! `/refuse`, `/sleep SECONDS`; anything else is said back.
 
 mod answer;
 mod borrowed;
@@ -11,6 +11,7 @@ mod fault;
 mod hello;
 mod input;
 mod log;
+mod model;
 mod native;
 mod reopen;
 mod second;

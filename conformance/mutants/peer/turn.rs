@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::fault::{die_on, on};
+use crate::model;
 use crate::session::{Job, Shared};
 use crate::tool::Tool;
 
@@ -148,6 +149,10 @@ impl<'a> Turn<'a> {
 
     fn command(&mut self, word: &str, rest: &str) -> Done<End> {
         match word {
+            "/sleep" => {
+                let seconds = rest.parse().unwrap_or(0);
+                self.pause(Duration::from_secs(seconds))?;
+            }
             "/stream" => self.stream(rest)?,
             "/think" if on("thoughts-unsaid") => {}
             "/think" => {
@@ -165,7 +170,10 @@ impl<'a> Turn<'a> {
                 return self.call("edit", rest, |turn| turn.write(path, text));
             }
             "/ask" => self.ask(rest)?,
-            "/say" => self.text(rest),
+            "/say" => {
+                model::tell(&self.session.id);
+                self.text(rest);
+            }
             _ => {
                 let text = self.job.text.clone();
                 self.text(&text);

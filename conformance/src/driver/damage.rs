@@ -16,7 +16,11 @@ impl Driver<'_> {
         let session = self.variables.fill(&damage.session);
         let session = session.as_str().unwrap_or_default();
         let layout = self.target.session_files.as_deref().unwrap_or_default();
-        let files = find(&self.place.state(), &layout.replace("{session}", session));
+        let begins = session.get(..8).unwrap_or(session);
+        let layout = layout
+            .replace("{session}", session)
+            .replace("{session:8}", begins);
+        let files = find(&self.place.state(), &layout);
         let wanted = damage
             .record
             .as_deref()
@@ -98,6 +102,8 @@ fn harm(bytes: &[u8], record: Option<&str>, how: Harm) -> Option<Vec<u8>> {
             [&before[..], &flipped, &after].concat()
         }
         Harm::Garbage => [&before[..], line, b"%%% not a record %%%\n", &after].concat(),
+        Harm::ZerosAfter => [&before[..], line, &[0; ZEROS], &after].concat(),
+        Harm::Half => [&before[..], &line[..middle], b"\n", &after].concat(),
         Harm::Twice => [&before[..], line, line, &after].concat(),
         Harm::Drop => [before, after].concat(),
         Harm::ZeroTail => return None,

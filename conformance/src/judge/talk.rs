@@ -89,6 +89,17 @@ impl Talk {
             .collect()
     }
 
+    /// All calls, as they are shown.
+    pub(super) fn calls(&self) -> String {
+        self.items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Tool { fields, .. } => Some(fields.to_string()),
+                Item::Said { .. } => None,
+            })
+            .collect()
+    }
+
     /// A message of the agent in this talk that another does not hold.
     pub(super) fn uncovered(&self, other: &Self) -> Option<String> {
         let whole = other.text(Speaker::Agent);

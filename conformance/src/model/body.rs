@@ -33,7 +33,7 @@ impl Paced {
         Self {
             pieces: reply.pieces,
             pace: reply.pace,
-            pause: None,
+            pause: (!reply.hold.is_zero()).then(|| Box::pin(sleep(reply.hold))),
             ending: reply.ending,
         }
     }

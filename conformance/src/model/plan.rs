@@ -10,6 +10,8 @@ use super::tool::{Call, Sandbox};
 
 /// Most bytes that `HUGE` says.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Longest that `HOLD` waits, in milliseconds.
+const MOST_HOLD: usize = 600_000;
 /// Most pieces that `SLOW` says.
 const MOST_PIECES: usize = 10_000;
 /// Bytes of a prompt or of a tool's result that a reply repeats.
@@ -29,6 +31,8 @@ pub(crate) enum Plan {
 pub(crate) struct Answer {
     /// In the order in which they go out.
     pub(crate) parts: Vec<Part>,
+    /// Time before the first piece.
+    pub(crate) hold: Duration,
     /// Time between two pieces.
     pub(crate) pace: Duration,
     /// Whether it ends as it should.
@@ -79,16 +83,24 @@ impl Plan {
                     parts.push(call(word, Call::write(&ask.tools, path, text)));
                 }
                 "CALL" => parts.push(call(word, named(argument))),
+                "HOLD" => {
+                    let seconds: f64 = argument.trim().parse().unwrap_or(0.0);
+                    let milliseconds = (seconds * 1000.0) as usize;
+                    answer.hold = Duration::from_millis(milliseconds.min(MOST_HOLD) as u64);
+                }
                 "SLOW" => {
-                    let (pieces, milliseconds) = numbers(argument);
+                    let [pieces, milliseconds, bytes] = numbers(argument);
                     let pieces = pieces.min(MOST_PIECES);
+                    let filler = "x".repeat(bytes.min(MOST_BYTES / pieces.max(1)));
                     answer.pace = Duration::from_millis(milliseconds as u64);
                     parts.push(Part::Text(
-                        (1..=pieces).map(|n| format!("piece {n} ")).collect(),
+                        (1..=pieces)
+                            .map(|n| format!("piece {n} {filler}"))
+                            .collect(),
                     ));
                 }
                 "HUGE" => {
-                    let bytes = numbers(argument).0.min(MOST_BYTES);
+                    let bytes = numbers(argument)[0].min(MOST_BYTES);
                     parts.push(Part::Text(in_three("x".repeat(bytes))));
                 }
                 "HTTP" => {
@@ -162,11 +174,10 @@ fn beginning(text: &str) -> &str {
     text[..end].trim()
 }
 
-/// Up to two numbers; what is missing or no number is 0.
-fn numbers(argument: &str) -> (usize, usize) {
+/// Up to three numbers; what is missing or no number is 0.
+fn numbers(argument: &str) -> [usize; 3] {
     let mut words = argument.split_whitespace().map(str::parse);
-    let mut next = || words.next().and_then(Result::ok).unwrap_or(0);
-    (next(), next())
+    std::array::from_fn(|_| words.next().and_then(Result::ok).unwrap_or(0))
 }
 
 /// Text in three pieces, so that every stream has a middle.

@@ -153,6 +153,13 @@ fn slow_huge_cut_and_refused_replies_are_as_asked() {
     let slow = answer(&ask("SLOW[3 20]", &[]));
     assert_eq!(text(&slow.parts[0]), "piece 1 piece 2 piece 3 ");
     assert_eq!(slow.pace, Duration::from_millis(20));
+    assert_eq!(
+        text(&answer(&ask("SLOW[2 0 4]", &[])).parts[0]),
+        "piece 1 xxxxpiece 2 xxxx"
+    );
+    let held = answer(&ask("HOLD[1.5] SAY[a]", &[]));
+    assert_eq!(held.hold, Duration::from_millis(1500));
+    assert_eq!(text(&held.parts[0]), "a");
     assert_eq!(text(&answer(&ask("HUGE[1000]", &[])).parts[0]).len(), 1000);
     let huge = answer(&ask("HUGE[99999999999]", &[]));
     assert_eq!(text(&huge.parts[0]).len(), super::MOST_BYTES);

@@ -16,6 +16,8 @@ pub(crate) struct Reply {
     pub(crate) media: &'static str,
     /// What is sent.
     pub(crate) pieces: VecDeque<Piece>,
+    /// Time before the first piece.
+    pub(crate) hold: Duration,
     /// Time between two deltas.
     pub(crate) pace: Duration,
     /// Whether the connection breaks after the last piece.
@@ -49,6 +51,7 @@ impl Reply {
             status,
             media: "application/json",
             pieces: VecDeque::from([piece]),
+            hold: Duration::ZERO,
             pace: Duration::ZERO,
             ending: Ending::Whole,
         }
@@ -65,6 +68,7 @@ impl Reply {
             status: 200,
             media: "text/event-stream",
             pieces: pieces.into(),
+            hold: Duration::ZERO,
             pace,
             ending,
         }

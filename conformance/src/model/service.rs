@@ -41,12 +41,18 @@ pub(crate) fn answer(request: &Request<'_>) -> Reply {
     };
     match Plan::of(&ask) {
         Plan::Refusal(status) => Reply::whole(status, &error(service, status, "scripted")),
-        Plan::Answer(answer) => match service {
-            Service::Anthropic => anthropic::reply(number, &ask, &answer),
-            Service::Responses => responses::reply(number, &ask, &answer),
-            Service::Chat => chat::reply(number, body, &ask, &answer),
-            Service::Google => google::reply(number, &ask, &answer),
-        },
+        Plan::Answer(answer) => {
+            let reply = match service {
+                Service::Anthropic => anthropic::reply(number, &ask, &answer),
+                Service::Responses => responses::reply(number, &ask, &answer),
+                Service::Chat => chat::reply(number, body, &ask, &answer),
+                Service::Google => google::reply(number, &ask, &answer),
+            };
+            Reply {
+                hold: answer.hold,
+                ..reply
+            }
+        }
     }
 }
 

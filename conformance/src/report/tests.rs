@@ -14,6 +14,7 @@ fn report(suite: &Suite) -> Report<'_> {
         keyword: Keyword::Must,
         requirement: "v1.prompt.answered".to_owned(),
         status,
+        was: status,
         why: why.to_owned(),
     };
     Report {

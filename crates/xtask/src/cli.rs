@@ -12,6 +12,7 @@ use crate::bench::stream;
 use crate::bench::waist::{self, Waist};
 use crate::error::Result;
 use crate::faults::{self, Faults};
+use crate::foreign::{self, Foreign};
 use crate::gate;
 use crate::mutants::{self, Mutants};
 use crate::peers::Peers;
@@ -60,6 +61,11 @@ enum Task {
         #[arg(default_value = "")]
         way: String,
     },
+    /// Judge runtimes that nobody here wrote, and compare with conformance/baselines (installs 1.9 GB)
+    #[command(after_help = "Examples:\n  cargo xtask foreign\n  \
+        cargo xtask foreign --only opencode -k acp.kill\n  \
+        cargo xtask foreign --matrix")]
+    Foreign(Foreign),
     /// Run the examples, and connect as each editor configuration says
     #[command(after_help = "Examples:\n  cargo xtask examples\n  cargo xtask examples editors")]
     Examples {
@@ -132,6 +138,7 @@ impl Cli {
             Task::Peers => Peers::at(&workspace.target()?).install(&workspace),
             Task::Drives { filter } => program::run_matching(&workspace, Kind::Drive, &filter),
             Task::Agents { filter, way } => agents::run(&workspace, &filter, &way),
+            Task::Foreign(options) => foreign::run(&workspace, &options),
             Task::Examples { filter } => program::run_matching(&workspace, Kind::Example, &filter),
             Task::Faults(options) => faults::run(&workspace, &options),
             Task::Schemas(options) => schemas::run(&workspace, &options),

@@ -25,6 +25,7 @@ mod editors;
 mod environment;
 mod error;
 mod faults;
+mod foreign;
 mod gate;
 mod handshake;
 mod memory;

@@ -55,6 +55,31 @@ const AGENTS: Peer = Peer {
     install: |installation| npm(installation, &AGENT_FILES),
 };
 
+/// What npm installs the runtimes from that are only judged.
+const FOREIGN_FILES: [&str; 2] = ["foreign/package.json", "foreign/package-lock.json"];
+
+/// Runtimes that are judged and nothing else: only `cargo xtask foreign` installs them.
+const FOREIGN: [Peer; 3] = [
+    Peer {
+        name: "foreign",
+        inputs: &FOREIGN_FILES,
+        tool: Some(Tool::Node),
+        install: |installation| npm(installation, &FOREIGN_FILES),
+    },
+    Peer {
+        name: "foreign-python",
+        inputs: &["foreign/requirements.txt"],
+        tool: Some(Tool::Python),
+        install: python_example,
+    },
+    Peer {
+        name: "foreign-rust",
+        inputs: &["foreign/rust-example.txt"],
+        tool: None,
+        install: rust_example,
+    },
+];
+
 /// What npm installs Codex's TypeScript SDK from.
 const CODEX_FILES: [&str; 2] = ["codex/package.json", "codex/package-lock.json"];
 
@@ -143,6 +168,20 @@ impl Peers {
     pub(crate) fn install(&self, workspace: &Workspace) -> Result<()> {
         let drives = workspace.root().join("drives");
         for peer in &PEERS {
+            self.install_one(&drives, peer)?;
+        }
+        Ok(())
+    }
+
+    /// Installs the runtimes that are only judged, and the Python SDK that one of them runs on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::install`].
+    pub(crate) fn install_foreign(&self, workspace: &Workspace) -> Result<()> {
+        let drives = workspace.root().join("drives");
+        let python = PEERS.iter().filter(|peer| peer.name == "python");
+        for peer in python.chain(&FOREIGN) {
             self.install_one(&drives, peer)?;
         }
         Ok(())
@@ -296,6 +335,45 @@ fn rust(
                 .arg(into),
         )
     })
+}
+
+/// The example agent of the Python SDK: it is in the source package alone.
+fn python_example(Installation { drives, into }: &Installation<'_>) -> Result<()> {
+    process::run(
+        Command::new(Tool::Python.program())
+            .args(["-m", "pip", "download", "--quiet", "--no-deps"])
+            .args(["--disable-pip-version-check", "--no-binary"])
+            .args(["agent-client-protocol", "-r"])
+            .arg(drives.join("foreign/requirements.txt"))
+            .arg("-d")
+            .arg(into),
+    )?;
+    let unpack = "import glob, tarfile\n\
+        archive = tarfile.open(glob.glob('*.tar.gz')[0])\n\
+        [name] = [n for n in archive.getnames() if n.endswith('/examples/agent.py')]\n\
+        open('agent.py', 'wb').write(archive.extractfile(name).read())";
+    process::run(
+        Command::new(Tool::Python.program())
+            .args(["-c", unpack])
+            .current_dir(into),
+    )
+}
+
+/// The example agent of the Rust SDK, out of its crate.
+fn rust_example(Installation { drives, into }: &Installation<'_>) -> Result<()> {
+    let named = drives.join("foreign/rust-example.txt");
+    let named = std::fs::read_to_string(&named).map_err(Error::io(named.display().to_string()))?;
+    process::run(
+        Command::new(cargo())
+            .args(["install", "--quiet", "--locked", "--debug", "--example"])
+            .args(["agent", "--root"])
+            .arg(into)
+            .arg("--target-dir")
+            .arg(into.join("build"))
+            .arg(named.trim()),
+    )?;
+    let build = into.join("build");
+    std::fs::remove_dir_all(&build).map_err(Error::io(build.display().to_string()))
 }
 
 #[cfg(test)]

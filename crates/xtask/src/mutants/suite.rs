@@ -98,6 +98,7 @@ impl Suite {
         format!(
             "id = \"reference-peer\"\nargv = [{:?}, {suite:?}]\nsession_files = \"{{session}}.jsonl\"\n\
              [env]\nPEER_STATE = \"{{state_dir}}\"\nPEER_FAULT = {name:?}\n\
+             PEER_MODEL = \"{{model_url}}\"\n\
              [timeouts]\n{TIMEOUTS}{}",
             self.peer.display().to_string(),
             PROMPTS
@@ -118,6 +119,7 @@ ask = "/ask {text}"
 plan = "/plan {text}"
 fail = "/fail {text}"
 refuse = "/refuse"
+slow = "/sleep {seconds}"
 "#;
 
 /// The checks of a report that do not pass. A report without its footer is none.
