@@ -152,6 +152,9 @@ const PEERS: [Peer; 6] = [
     },
 ];
 
+/// Those of them that have an agent to measure.
+const MEASURED: [&str; 3] = ["python", "node", "rust"];
+
 impl Peers {
     /// The peers of a target directory, installed or not.
     pub(crate) fn at(target: &Path) -> Self {
@@ -168,6 +171,20 @@ impl Peers {
     pub(crate) fn install(&self, workspace: &Workspace) -> Result<()> {
         let drives = workspace.root().join("drives");
         for peer in &PEERS {
+            self.install_one(&drives, peer)?;
+        }
+        Ok(())
+    }
+
+    /// Installs the agents on the SDKs of others, beside which is measured, and no client.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::install`].
+    pub(crate) fn install_measured(&self, workspace: &Workspace) -> Result<()> {
+        let drives = workspace.root().join("drives");
+        let is_measured = |peer: &&Peer| MEASURED.contains(&peer.name);
+        for peer in PEERS.iter().filter(is_measured) {
             self.install_one(&drives, peer)?;
         }
         Ok(())

@@ -65,7 +65,7 @@ pub(crate) struct Acp {
 pub(crate) fn run(workspace: &Workspace, options: &Acp) -> Result<()> {
     let target = workspace.target()?;
     let peers = Peers::at(&target);
-    peers.install(workspace)?;
+    peers.install_measured(workspace)?;
     let sessiond = match &options.sessiond {
         Some(file) => file.clone(),
         None => build::sessiond(workspace, &target, &options.profile)?,

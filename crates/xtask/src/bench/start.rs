@@ -66,7 +66,7 @@ impl Contestant {
 pub(crate) fn run(workspace: &Workspace, options: &Start) -> Result<()> {
     let target = workspace.target()?;
     let peers = Peers::at(&target);
-    peers.install(workspace)?;
+    peers.install_measured(workspace)?;
     let sessiond = match &options.sessiond {
         Some(file) => file.clone(),
         None => build::sessiond(workspace, &target, &options.profile)?,

@@ -4,6 +4,7 @@
 mod behind;
 mod gates;
 mod v2;
+mod withdrawn;
 
 use super::mutations::Mutation;
 
@@ -12,15 +13,20 @@ pub(super) const AWAKE: &str = "$M";
 
 /// Of the faces, the gates and version 2, and of the agent behind a session what tables show. Their
 /// tests are those of `acp` itself.
-pub(super) const FACES: [&[Mutation]; 4] = [
+pub(super) const FACES: [&[Mutation]; 5] = [
     &gates::MUTATIONS,
     &v2::asked::MUTATIONS,
     &v2::told::MUTATIONS,
     &behind::tables::MUTATIONS,
+    &withdrawn::FACES,
 ];
 
 /// Of the agent behind a session, whose tests are those of the real binary.
-pub(super) const BEHIND: [&[Mutation]; 2] = [&behind::life::MUTATIONS, &behind::talk::MUTATIONS];
+pub(super) const BEHIND: [&[Mutation]; 3] = [
+    &behind::life::MUTATIONS,
+    &behind::talk::MUTATIONS,
+    &withdrawn::REAL,
+];
 
 /// Those of all of them.
 pub(super) const ALL: [&[&[Mutation]]; 2] = [&FACES, &BEHIND];

@@ -5,7 +5,7 @@ use crate::faults::mutations::{Mutation, cut};
 const CONNECTION: &str = "engine/src/engine/connection.rs";
 
 /// All of them.
-pub(in crate::faults) const MUTATIONS: [Mutation; 9] = [
+pub(in crate::faults) const MUTATIONS: [Mutation; 10] = [
     // Audit
     cut(
         "audit::",
@@ -53,6 +53,15 @@ pub(in crate::faults) const MUTATIONS: [Mutation; 9] = [
         ],
     ),
     // Network
+    cut(
+        "remote::",
+        "network-is-told-all-workspaces",
+        [
+            CONNECTION,
+            "self.reach == Reach::Network && query.cwd.is_none();",
+            "self.reach == Reach::Network && query.cwd.is_none() && query.cwd.is_some();",
+        ],
+    ),
     cut(
         "remote::",
         "file-for-a-client-of-the-network",
