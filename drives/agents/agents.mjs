@@ -64,6 +64,9 @@ async function drive(profile, way) {
     }
     scenario.facts.lostInItsReplay = lost;
     await scenario.goOn(again);
+    const store = join(place.home, "store");
+    for (const story of profile.more ?? [])
+      await story({ scenario, that, mark, model, place, profile, env, store });
   } catch (error) {
     // Whatever ends the scenario early is one failed check.
     that("the scenario runs to its end", false, error.stack ?? JSON.stringify(error));

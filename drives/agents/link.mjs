@@ -13,7 +13,7 @@ const METHOD_NOT_FOUND = -32601;
 
 /** One connection to one process of an agent, with every frame it sent. */
 export class Link extends EventEmitter {
-  /** What the person chooses when asked. */
+  /** What the person chooses when asked; null: nothing, the question stays open. */
   choice = "allow_once";
   frames = [];
   #pending = new Map();
@@ -47,7 +47,8 @@ export class Link extends EventEmitter {
     }
     this.frames.push(frame);
     if (frame.method === undefined) this.#settle(frame);
-    else if (frame.id !== undefined) this.#send({ id: frame.id, ...this.#answer(frame) });
+    else if (frame.id !== undefined && this.choice !== null)
+      this.#send({ id: frame.id, ...this.#answer(frame) });
     this.emit("frame");
   }
 

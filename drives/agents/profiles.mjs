@@ -3,6 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { more } from "./claude_cli.mjs";
+
 const installed = join(process.env.SESSIOND_PEERS ?? "", "agents", "node_modules");
 const node = process.execPath;
 
@@ -29,6 +31,7 @@ const claudeCli = {
   package: platform,
   kind: "claude",
   ways: ["behind"],
+  more,
   command: [join(process.env.SESSIOND_PEERS ?? "", "claude-cli/node_modules", platform, "claude")],
   env: claude.env,
   files: claude.files,

@@ -181,7 +181,8 @@ async function orphans(mark) {
   }
 }
 
-function marked(mark) {
+/** The processes that carry the mark: id and command line. */
+export function marked(mark) {
   const needle = `SESSIOND_DRIVE=${mark}`;
   const read = (pid, name) => {
     try {
