@@ -3,6 +3,7 @@
 pub(crate) mod acp;
 mod build;
 pub(crate) mod claude;
+mod claude_start;
 mod client;
 pub(crate) mod log;
 pub(crate) mod open;

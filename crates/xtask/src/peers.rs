@@ -215,6 +215,30 @@ impl Peers {
         self.install_one(&drives, &CLAUDE_CLI)
     }
 
+    /// Installs the real Claude CLI.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::install`].
+    pub(crate) fn install_claude_cli(&self, workspace: &Workspace) -> Result<()> {
+        self.install_one(&workspace.root().join("drives"), &CLAUDE_CLI)
+    }
+
+    /// The real Claude CLI of this platform.
+    ///
+    /// # Errors
+    ///
+    /// `Content` when there is none.
+    pub(crate) fn claude_cli(&self) -> Result<PathBuf> {
+        let packages = self.folder.join("claude-cli/node_modules/@anthropic-ai");
+        let entries = std::fs::read_dir(&packages)
+            .map_err(Error::io(format!("listing {}", packages.display())))?;
+        let mut programs = entries.flatten().map(|entry| entry.path().join("claude"));
+        programs
+            .find(|program| program.is_file())
+            .ok_or_else(|| Error::content(&packages, "has no claude for this platform"))
+    }
+
     /// Python with the SDK.
     pub(crate) fn python(&self) -> PathBuf {
         self.folder.join("python/bin/python")

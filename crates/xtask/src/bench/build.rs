@@ -18,6 +18,20 @@ pub(super) fn sessiond(workspace: &Workspace, target: &Path, profile: &str) -> R
     Ok(target.join(folder(profile)).join("sessiond"))
 }
 
+/// All programs of a package; the folder that they are in.
+///
+/// # Errors
+///
+/// `Command` when one cannot be built.
+pub(super) fn programs(
+    workspace: &Workspace,
+    target: &Path,
+    (profile, package): (&str, &str),
+) -> Result<PathBuf> {
+    build(workspace, profile, &["--package", package, "--bins"])?;
+    Ok(target.join(folder(profile)))
+}
+
 /// An example, named by its package and its own name.
 ///
 /// # Errors

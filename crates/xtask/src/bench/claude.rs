@@ -1,4 +1,5 @@
-//! `bench claude`: what taking in a long transcript of Claude costs.
+//! `bench claude`: how soon a program on an SDK has its first result, and what taking in a long
+//! transcript of Claude costs.
 //!
 //! Reading alone is measured by an example of its crate (`measure_transcript`), for two lengths, so
 //! that the figures show whether memory grows with the file; taking it into a store, with its
@@ -14,11 +15,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::build;
+use super::claude_start::{self, Programs};
 use super::log::measure;
 use super::start::figure;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
+use crate::peers::Peers;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -46,10 +49,23 @@ pub(crate) struct Claude {
 /// When something cannot be built, or a program fails.
 pub(crate) fn run(workspace: &Workspace, options: &Claude) -> Result<()> {
     let target = workspace.target()?;
-    let sessiond = build::sessiond(workspace, &target, &options.profile)?;
+    let folder = build::programs(workspace, &target, (&options.profile, "sessiond-cli"))?;
+    let sessiond = folder.join("sessiond");
+    // Nothing of it is measured.
+    let model = build::programs(workspace, &target, ("dev", "sessiond-conformance"))?;
+    let peers = Peers::at(&target);
+    peers.install_claude_cli(workspace)?;
     let named = ("sessiond-claude", "measure_transcript");
     let example = build::example(workspace, &target, &options.profile, named)?;
     let environment = Environment::make(&target, "bench-claude", &sessiond)?;
+    let start = claude_start::measure(
+        &environment,
+        &Programs {
+            ours: &folder.join("sessiond-claude"),
+            theirs: &peers.claude_cli()?,
+            model: &model.join("scripted-model"),
+        },
+    )?;
     let mut read = Vec::new();
     for megabytes in [options.megabytes / 4, options.megabytes] {
         let folder = environment.work().join(format!("transcript-{megabytes}"));
@@ -57,7 +73,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Claude) -> Result<()> {
     }
     let whole = read.last().cloned().unwrap_or_default();
     let import = import(&environment, &sessiond, &whole)?;
-    let figures = json!({ "profile": options.profile, "read": read, "import": import });
+    let figures = json!({
+        "profile": options.profile, "start": start, "read": read, "import": import,
+    });
     let text = match options.json {
         true => format!("{figures}\n"),
         false => table(&figures),
@@ -103,7 +121,16 @@ fn import(environment: &Environment, sessiond: &Path, read: &Value) -> Result<Va
 
 fn table(figures: &Value) -> String {
     let number = |value: &Value| figure(value.as_f64());
+    let start = &figures["start"];
     let mut text = format!(
+        "start to first result, median: sessiond-claude with the script agent {} ms, the CLI on a \
+         scripted model {} ms: {} times as long\n\n",
+        number(&start["sessiond_ms"]["median"]),
+        number(&start["claude_ms"]["median"]),
+        number(&start["times"]),
+    );
+    let _ = write!(
+        text,
         "{:>12} {:>10} {:>12} {:>12} {:>10}\n",
         "bytes", "items", "index, MB/s", "read, MB/s", "peak, KiB"
     );
