@@ -14,8 +14,6 @@ struct Listed {
     name: String,
     kind: String,
     command: Vec<String>,
-    /// Whether this version can drive it.
-    available: bool,
     /// Whether new sessions get it.
     default: bool,
 }
@@ -27,8 +25,7 @@ pub(crate) fn run(setup: &Setup, format: Format) -> Result<(), Failure> {
         default: default.as_ref() == Some(&name),
         name,
         kind: agent.kind.to_string(),
-        available: agent.kind.is_available(),
-        command: agent.command,
+        command: agent.command(),
     };
     let agents: Vec<Listed> = setup.config().agents().into_iter().map(list).collect();
     if format.json {
@@ -36,14 +33,9 @@ pub(crate) fn run(setup: &Setup, format: Format) -> Result<(), Failure> {
     }
     agents.iter().try_for_each(|agent| {
         let default = if agent.default { "  (default)" } else { "" };
-        let missing = if agent.available {
-            ""
-        } else {
-            "  not in this version"
-        };
         let command = agent.command.join(" ");
         let line = format!(
-            "{:<16} {:<8} {command}{default}{missing}",
+            "{:<16} {:<8} {command}{default}",
             agent.name, agent.kind
         );
         print(&format!("{}\n", line.trim_end()))

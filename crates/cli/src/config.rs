@@ -73,7 +73,7 @@ pub(crate) struct Retention {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentConfig {
     pub(crate) kind: AgentKind,
-    /// Program and arguments.
+    /// Program and arguments; none is the kind's own.
     #[serde(default)]
     pub(crate) command: Vec<String>,
     /// Variables that this agent alone gets (SEC-2).
@@ -89,13 +89,6 @@ pub(crate) enum AgentKind {
     Acp,
     Claude,
     Codex,
-}
-
-impl AgentKind {
-    /// Whether this version can drive it.
-    pub(crate) fn is_available(self) -> bool {
-        matches!(self, AgentKind::Script | AgentKind::Acp | AgentKind::Claude)
-    }
 }
 
 impl fmt::Display for AgentKind {
@@ -187,12 +180,7 @@ impl Config {
         let name = named.or(self.default_agent.as_deref()).unwrap_or(BUILT_IN);
         let agents = self.agents();
         match agents.get(name) {
-            Some(agent) if agent.kind.is_available() => Ok(name.to_owned()),
-            Some(agent) => Err(Failure::AgentUnavailable(format!(
-                "agent `{name}` is of kind {}, which is not in this version; use an agent of \
-                 kind script, acp or claude",
-                agent.kind
-            ))),
+            Some(_) => Ok(name.to_owned()),
             None => Err(Failure::Usage(format!(
                 "no agent is called `{name}`; there are: {}",
                 agents
@@ -206,6 +194,20 @@ impl Config {
 }
 
 impl AgentConfig {
+    /// Program and arguments, those that the kind has by itself where none are configured; nothing
+    /// for an agent that is built in.
+    pub(crate) fn command(&self) -> Vec<String> {
+        let own = match self.kind {
+            AgentKind::Claude => "claude",
+            AgentKind::Codex => "codex",
+            AgentKind::Script | AgentKind::Acp => return self.command.clone(),
+        };
+        match self.command.is_empty() {
+            true => vec![own.to_owned()],
+            false => self.command.clone(),
+        }
+    }
+
     /// What is wrong with it, where something is.
     fn problem(&self, name: &str) -> Option<&'static str> {
         match self.kind {

@@ -21,9 +21,6 @@ pub(crate) enum Failure {
     /// The command line, or what it names, makes no sense.
     #[error("{0}")]
     Usage(String),
-    /// The chosen agent cannot be driven.
-    #[error("{0}")]
-    AgentUnavailable(String),
     /// The engine refused, or a turn failed.
     #[error("{0}")]
     Engine(#[from] WireError),
@@ -63,7 +60,6 @@ impl Failure {
         match self {
             Failure::Config { .. } => "config",
             Failure::Usage(_) => "usage",
-            Failure::AgentUnavailable(_) => "agent_unavailable",
             Failure::Engine(_) => "engine",
             Failure::Guard(error) => error.code(),
             Failure::Os { .. } => "os",
@@ -78,7 +74,6 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> i32 {
         match self {
             Failure::Config { .. } | Failure::Usage(_) => 2,
-            Failure::AgentUnavailable(_) => 69,
             Failure::Engine(error) => error.code.exit_code(),
             Failure::Log(LogError::Busy { .. } | LogError::Fenced(_)) => 75,
             Failure::Log(LogError::NotFound(_) | LogError::Exists(_)) => 1,

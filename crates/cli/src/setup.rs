@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use sessiond_acp::AcpAgent;
 use sessiond_claude::agent::ClaudeAgent;
+use sessiond_codex::agent::CodexAgent;
 use sessiond_engine::{AgentFactory, Engine, EngineConfig, Environment};
 use sessiond_log::Store;
 use sessiond_log::fs::{FsKind, filesystem};
@@ -24,9 +25,6 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::store_path::store_path;
 use crate::workspace::workspace;
-
-/// The program of an agent of kind claude that names none.
-const CLAUDE: &str = "claude";
 
 /// The choices of the command line, the environment and the configuration, resolved.
 #[derive(Debug, Clone)]
@@ -122,8 +120,7 @@ impl Setup {
         source: &str,
     ) -> Result<Engine, Failure> {
         let agents = self.config.agents().into_iter();
-        let available = agents.filter(|(_, agent)| agent.kind.is_available());
-        let agents: HashMap<_, _> = available
+        let agents: HashMap<_, _> = agents
             .map(|(name, agent)| (name.clone(), agent_of(name, agent)))
             .collect();
         Ok(Engine::new(EngineConfig {
@@ -151,16 +148,14 @@ fn network_warning(kind: &std::io::Result<FsKind>) -> Option<&'static str> {
     )
 }
 
-/// An agent of that name; of a kind that is available.
+/// An agent of that name.
 fn agent_of(name: String, config: AgentConfig) -> Arc<dyn AgentFactory> {
-    let mut words = config.command.into_iter();
-    let program = match (config.kind, words.next()) {
-        (_, Some(program)) => program,
-        (AgentKind::Claude, None) => CLAUDE.to_owned(),
-        (_, None) => return script_agent(name),
+    let mut words = config.command().into_iter();
+    let Some(program) = words.next() else {
+        return script_agent(name);
     };
     let command = AgentCommand {
-        name: name.clone(),
+        name,
         program,
         args: words.collect(),
         env: config.env.into_iter().collect(),
@@ -169,7 +164,8 @@ fn agent_of(name: String, config: AgentConfig) -> Arc<dyn AgentFactory> {
     match config.kind {
         AgentKind::Acp => Arc::new(AcpAgent::new(command)),
         AgentKind::Claude => Arc::new(ClaudeAgent::new(command)),
-        AgentKind::Script | AgentKind::Codex => script_agent(name),
+        AgentKind::Codex => Arc::new(CodexAgent::new(command)),
+        AgentKind::Script => script_agent(command.name),
     }
 }
 

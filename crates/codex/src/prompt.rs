@@ -30,6 +30,13 @@ pub(crate) fn is_schema(resource: &Value) -> bool {
     resource.get("uri").and_then(Value::as_str) == Some(SCHEMA_URI)
 }
 
+/// The shape that a resource which [`schema`] has made asks for.
+pub(crate) fn schema_of(resource: &Value) -> Option<Value> {
+    let text = resource.get("text").and_then(Value::as_str)?;
+    let (_, schema) = text.split_once('\n')?;
+    serde_json::from_str(schema).ok()
+}
+
 /// A picture from the bytes of its file; none where it is of no kind that agents see.
 #[must_use]
 pub fn picture(bytes: &[u8]) -> Option<Content> {

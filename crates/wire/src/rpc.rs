@@ -13,7 +13,7 @@ mod peer;
 pub use frame::{MAX_MERGED, RpcFrame, Wrapping};
 pub use id::RawId;
 pub use in_flight::{InFlight, MAX_IN_FLIGHT, cancelled_id};
-pub use inbound::{Inbound, parse, refuse};
+pub use inbound::{Inbound, parse, parse_unversioned, refuse};
 pub use jsonrpsee_types::ErrorObjectOwned as ErrorObject;
 pub use peer::{CallError, Peer, PendingCall};
 

@@ -62,16 +62,20 @@ fn the_default_agent_is_the_named_one_then_the_configured_one_then_the_built_in(
 }
 
 #[test]
-fn an_agent_that_can_not_be_driven_is_refused_with_its_own_exit_code() {
+fn an_agent_that_is_not_there_is_a_mistake_of_the_command_line() {
     let config = parse("[agents.c]\nkind = \"codex\"\n").unwrap();
-    assert_eq!(config.default_agent(Some("c")).unwrap_err().exit_code(), 69);
-    assert_eq!(
-        config
-            .default_agent(Some("nobody"))
-            .unwrap_err()
-            .exit_code(),
-        2
-    );
+    assert_eq!(config.default_agent(Some("c")).unwrap(), "c");
+    let nobody = config.default_agent(Some("nobody")).unwrap_err();
+    assert_eq!(nobody.exit_code(), 2);
+}
+
+/// A kind whose program everybody knows needs no command.
+#[test]
+fn an_agent_without_a_command_is_its_kind_s_own() {
+    for (kind, own) in [("claude", "claude"), ("codex", "codex")] {
+        let config = parse(&format!("[agents.a]\nkind = \"{kind}\"\n")).unwrap();
+        assert_eq!(config.agents()["a"].command(), [own]);
+    }
 }
 
 #[test]

@@ -30,16 +30,7 @@ pub(super) fn findings(common: &Common) -> Vec<Finding> {
 fn finding(name: &str, agent: &AgentConfig) -> Finding {
     let topic = format!("agent {name}");
     let kind = agent.kind;
-    if !kind.is_available() {
-        let command = match agent.command.first() {
-            None => String::new(),
-            Some(program) if is_runnable(program) => format!("; `{program}` exists"),
-            Some(program) => format!("; `{program}` does not exist or cannot be run"),
-        };
-        let detail = format!("kind {kind} is not in this version{command}");
-        return Finding::warning(&topic, detail);
-    }
-    match agent.command.first() {
+    match agent.command().first() {
         None => Finding::good(&topic, format!("kind {kind}, built in")),
         Some(program) if is_runnable(program) => {
             Finding::good(&topic, format!("kind {kind}, `{program}` can be run"))

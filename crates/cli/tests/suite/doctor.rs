@@ -84,11 +84,11 @@ fn a_store_that_cannot_be_used_is_exit_74() {
 }
 
 #[test]
-fn agents_of_later_versions_and_missing_programs_are_named() {
+fn agents_whose_programs_are_missing_are_named() {
     let home = Home::new();
     let text = "[agents.there]\nkind = \"acp\"\ncommand = [\"sh\"]\n\
                 [agents.gone]\nkind = \"acp\"\ncommand = [\"no-such-program\"]\n\
-                [agents.later]\nkind = \"claude\"\ncommand = [\"sh\"]\n";
+                [agents.later]\nkind = \"codex\"\ncommand = [\"sh\"]\n";
     let config = home.write("config.toml", text);
     let config = config.to_str().unwrap();
     let (code, report) = report(&home, &["--config", config]);
@@ -100,7 +100,7 @@ fn agents_of_later_versions_and_missing_programs_are_named() {
             .to_owned()
     };
     assert!(detail("agent there").contains("`sh` can be run"));
-    assert!(detail("agent later").contains("not in this version; `sh` exists"));
+    assert!(detail("agent later").contains("kind codex, `sh` can be run"));
     assert!(detail("agent gone").contains("`no-such-program` does not exist"));
     let list = home.run(&["agents", "--json", "--config", config]).well();
     let list: Value = serde_json::from_str(&list.stdout).unwrap();

@@ -33,6 +33,8 @@ mod claude_agent_record;
 mod claude_ends;
 mod claude_frames;
 mod claude_sessions;
+mod codex_agent;
+mod codex_agent_faults;
 mod codex_app_server;
 mod codex_ends;
 mod codex_exec;

@@ -50,15 +50,33 @@ pub enum Inbound {
     Ignore,
 }
 
+/// Whether a message says which version of JSON-RPC it is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// It does: 2.0.
+    Named,
+    /// It need not, and what it says does not count.
+    Unnamed,
+}
+
 /// Classifies a line after the hygiene pass ([`hygiene::clean`]).
 pub fn parse(line: &str) -> Inbound {
+    read(line, Version::Named)
+}
+
+/// The same for a peer that leaves `jsonrpc` out of its messages, as Codex does.
+pub fn parse_unversioned(line: &str) -> Inbound {
+    read(line, Version::Unnamed)
+}
+
+fn read(line: &str, version: Version) -> Inbound {
     let Ok(text) = hygiene::clean(line) else {
         return invalid(PARSE_ERROR, "Parse error: nested too deep");
     };
     // Only an object is a message: checked first, since a struct would also be read from an array.
     if text.trim_ascii_start().starts_with('{') {
         return match serde_json::from_str::<Envelope<'_>>(&text) {
-            Ok(envelope) => envelope.classify(),
+            Ok(envelope) => envelope.classify(version),
             Err(_) => invalid(PARSE_ERROR, "Parse error"),
         };
     }
@@ -99,11 +117,11 @@ struct Envelope<'a> {
 }
 
 impl Envelope<'_> {
-    fn classify(self) -> Inbound {
+    fn classify(self, version: Version) -> Inbound {
         if self.method.is_some() {
-            self.call()
+            self.call(version)
         } else if self.result.is_some() || self.error.is_some() {
-            self.response().unwrap_or(Inbound::Ignore)
+            self.response(version).unwrap_or(Inbound::Ignore)
         } else {
             invalid(
                 INVALID_REQUEST,
@@ -112,8 +130,8 @@ impl Envelope<'_> {
         }
     }
 
-    fn call(self) -> Inbound {
-        if !self.is_version_2() {
+    fn call(self, version: Version) -> Inbound {
+        if !self.is_of(version) {
             return invalid(INVALID_REQUEST, "Invalid request: jsonrpc is not \"2.0\"");
         }
         let id = self.id.map(RawId::new);
@@ -139,11 +157,11 @@ impl Envelope<'_> {
         }
     }
 
-    fn response(self) -> Option<Inbound> {
+    fn response(self, version: Version) -> Option<Inbound> {
         let id = self
             .id
             .and_then(RawId::new)
-            .filter(|_| self.is_version_2())?;
+            .filter(|_| self.is_of(version))?;
         // Peers that serialise absent members send `"error":null` beside a result.
         let error = self.error.filter(|error| error.get() != "null");
         let result = match (self.result, error) {
@@ -155,9 +173,9 @@ impl Envelope<'_> {
         Some(Inbound::Response { id, result })
     }
 
-    fn is_version_2(&self) -> bool {
-        self.jsonrpc
-            .is_some_and(|version| version.get() == "\"2.0\"")
+    fn is_of(&self, version: Version) -> bool {
+        let is_2 = |named: &RawValue| named.get() == "\"2.0\"";
+        version == Version::Unnamed || self.jsonrpc.is_some_and(is_2)
     }
 }
 

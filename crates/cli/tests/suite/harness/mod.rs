@@ -4,6 +4,7 @@ mod behind;
 mod claude;
 mod claude_behind;
 mod codex;
+mod codex_behind;
 mod files;
 mod home;
 mod host;
@@ -21,6 +22,7 @@ pub(crate) use behind::{
 pub(crate) use claude::{Claude, PROGRAM, user};
 pub(crate) use claude_behind::{FOLDER, claude_behind, claude_in_shell, claude_peer};
 pub(crate) use codex::Codex;
+pub(crate) use codex_behind::{asked_of_codex, codex_behind, codex_in_shell, codex_peer, tells};
 pub(crate) use files::Files;
 pub(crate) use home::{Finished, Home, finish};
 pub(crate) use host::{face, holder, kill, start};

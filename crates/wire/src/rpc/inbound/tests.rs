@@ -212,3 +212,19 @@ fn an_error_never_repeats_what_was_received() {
         assert!(error.data().is_none());
     }
 }
+
+/// codex.md B1: a peer may leave `jsonrpc` out; what is a message otherwise is one.
+#[test]
+fn a_peer_may_leave_the_version_out() {
+    let request = parse_unversioned(r#"{"id":1,"method":"m","params":{}}"#);
+    assert!(matches!(request, Inbound::Request { .. }), "{request:?}");
+    let response = parse_unversioned(r#"{"id":1,"result":{},"emittedAtMs":5}"#);
+    assert!(matches!(response, Inbound::Response { .. }), "{response:?}");
+    let versioned = parse_unversioned(r#"{"jsonrpc":"2.0","method":"m"}"#);
+    assert!(
+        matches!(versioned, Inbound::Notification { .. }),
+        "{versioned:?}"
+    );
+    let nothing = parse_unversioned(r#"{"id":1}"#);
+    assert!(matches!(nothing, Inbound::Invalid { .. }), "{nothing:?}");
+}

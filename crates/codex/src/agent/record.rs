@@ -1,0 +1,111 @@
+//! What a thread of Codex holds of a conversation, as far as it is compared with the log (ADAPT-10).
+
+use serde_json::Value;
+use sessiond_engine::alignment::Exchange;
+use sessiond_engine::handover::{self, Mark};
+use sessiond_protocol::{HistoryItem, Item};
+
+use super::item::{self, Native};
+
+/// Bytes of what its user said that are kept for comparing. A longer thread cannot be compared, and
+/// counts as one that differs.
+const KEPT_BYTES: usize = 32 << 20;
+
+/// A thread, page by page, oldest turn first.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    exchanges: Vec<Exchange>,
+    /// How many exchanges there were when the thread was last summed up because somebody asked for
+    /// it.
+    summed_up: usize,
+    bytes: usize,
+}
+
+impl Record {
+    /// Takes in the next page of `thread/turns/list`.
+    pub(super) fn take(&mut self, page: &Value) {
+        let turns = page["data"].as_array().into_iter().flatten();
+        for turn in turns {
+            let items = turn["items"].as_array().map_or(&[][..], Vec::as_slice);
+            let natives: Vec<_> = items.iter().filter_map(item::read).collect();
+            // A compaction that nobody asked for lies within a turn of something else.
+            if matches!(natives.as_slice(), [(_, Native::Compaction)]) {
+                self.summed_up = self.exchanges.len();
+            }
+            for (item, (id, native)) in items.iter().zip(natives) {
+                self.hear(item, (id, native));
+            }
+        }
+    }
+
+    fn hear(&mut self, item: &Value, (id, native): (&str, Native)) {
+        match native {
+            Native::User => self.user(&item["content"]),
+            Native::Message(text) => {
+                if let Some(last) = self.exchanges.last_mut() {
+                    last.said.push_str(&text);
+                }
+            }
+            Native::Call(_) => {
+                if let Some(last) = self.exchanges.last_mut() {
+                    last.calls.push(id.to_owned());
+                }
+            }
+            Native::Thought(_) | Native::Compaction | Native::Other => {}
+        }
+    }
+
+    fn user(&mut self, content: &Value) {
+        // Of older ones it is not asked what came of them.
+        if let Some(last) = self.exchanges.last_mut() {
+            last.said = String::new();
+            last.calls = Vec::new();
+        }
+        let mut said = String::new();
+        for part in content.as_array().into_iter().flatten() {
+            if let Some(text) = part["text"].as_str() {
+                said.push_str(text);
+                said.push('\n');
+            }
+        }
+        self.bytes += said.len();
+        if self.bytes > KEPT_BYTES {
+            return;
+        }
+        let (user, mark) = handover::without(&said);
+        self.exchanges.push(Exchange {
+            user,
+            mark,
+            ..Exchange::default()
+        });
+    }
+
+    /// Whether nothing was said in the thread: what was put into it may be there or not.
+    pub(super) fn is_empty(&self) -> bool {
+        self.exchanges.is_empty()
+    }
+
+    /// What it holds of the conversation in `history`; `handed` names the last thing that was put
+    /// into it as Codex's own items, before its first turn. None where it is too much to compare.
+    pub(super) fn finish(
+        mut self,
+        history: &[HistoryItem],
+        handed: Option<&str>,
+    ) -> Option<Vec<Exchange>> {
+        if self.bytes > KEPT_BYTES {
+            return None;
+        }
+        let handed = handed.and_then(Mark::of_uri);
+        if let (Some(first), Some(handed)) = (self.exchanges.first_mut(), handed) {
+            first.mark = Some(handed);
+        }
+        let begins = history.first().map(|first| &first.item);
+        if matches!(begins, Some(Item::Compaction(_))) {
+            self.exchanges.drain(..self.summed_up);
+        }
+        Some(self.exchanges)
+    }
+}
+
+#[cfg(test)]
+mod tests;
