@@ -46,6 +46,7 @@ async function drive(profile, way) {
   const model = await Model.start(join(folder, "requests.jsonl"));
   const mark = randomUUID();
   const env = environment(profile, place, model.url, mark);
+  profile.prepare?.(place, model.url);
   const start = ways[way](profile, place, env);
   const scenario = new Scenario({
     that, start, model, mark, work: place.work, shell: profile.shell,
@@ -54,6 +55,7 @@ async function drive(profile, way) {
     const link = await scenario.meet();
     await scenario.permission(link);
     await scenario.cancel(link);
+    if (profile.process) await scenario.agentKilled(link, profile.process);
     const left = await scenario.killed(link);
     if (way === "alone" && profile.cannotComeBack) return;
     const { link: again, replay } = await scenario.back();

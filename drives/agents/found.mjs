@@ -82,6 +82,7 @@ const behind = {
     options: ["mode", "model"],
   },
   codex: { ...sessiond, modes: alone.codex.modes, options: alone.codex.options },
+  codex_cli: { ...sessiond, options: ["model", "approval_policy", "sandbox"] },
   gemini: { ...sessiond, modes: alone.gemini.modes, options: ["mode"] },
   opencode: { ...sessiond, modes: ["build", "plan"], options: ["mode", "model"] },
   sample: sessiond,

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { more } from "./claude_cli.mjs";
+import { codexBinary, codexConfig } from "./codex_binary.mjs";
 
 const installed = join(process.env.SESSIOND_PEERS ?? "", "agents", "node_modules");
 const node = process.execPath;
@@ -64,6 +65,22 @@ const codex = {
   shell: "SUDO",
 };
 
+/** Codex itself, which speaks no ACP: only behind sessiond. */
+const codexCli = {
+  package: "@openai/codex",
+  kind: "codex",
+  ways: ["behind"],
+  command: [codexBinary()],
+  env: () => ({ OPENAI_API_KEY: KEY }),
+  prepare: ({ home }, url) => {
+    mkdirSync(join(home, ".codex"), { recursive: true });
+    writeFileSync(join(home, ".codex", "config.toml"), codexConfig(url));
+  },
+  // Only what asks to leave the sandbox is asked about.
+  shell: "SUDO",
+  process: "app-server",
+};
+
 const gemini = {
   package: "@google/gemini-cli",
   // Without a model named it first asks one to choose, and wants JSON for an answer.
@@ -121,7 +138,10 @@ const forgetful = {
   cannotComeBack: true,
 };
 
-const profiles = { claude, claude_cli: claudeCli, codex, gemini, opencode, sample, sample_forgetful: forgetful };
+const profiles = {
+  claude, claude_cli: claudeCli, codex, codex_cli: codexCli, gemini, opencode,
+  sample, sample_forgetful: forgetful,
+};
 
 /** The agents whose name contains `filter`. */
 export const matching = (filter) =>

@@ -105,6 +105,26 @@ export class Scenario {
       said(after.updates).includes("after the cancel"), after);
   }
 
+  /** SIGKILL for the agent behind sessiond, in the middle of its answer; `part` of its command line. */
+  async agentKilled(link, part) {
+    const mark = link.frames.length;
+    const running = this.turn(link, `${this.shell}[echo alone >> alone.txt] THEN ${SLOW}`)
+      .then(() => "ended", () => "failed");
+    const seen = () => said(updatesIn(link.frames.slice(mark)));
+    await link.until(() => seen().includes(PIECE), "the slow answer");
+    const agents = marked(this.mark).filter((line) => line.includes(part));
+    for (const line of agents) process.kill(Number.parseInt(line, 10), "SIGKILL");
+    this.that("an agent that is killed is a failed turn",
+      agents.length > 0 && (await running) === "failed", agents);
+    const after = await this.turn(link, "after the agent was killed");
+    this.that("the next prompt starts it, and is answered",
+      said(after.updates).includes("after the agent was killed"), after);
+    this.that("what it ran is not run again", this.lines("alone.txt") === 1);
+    const shown = JSON.stringify(this.model.shown());
+    const missing = ["hello there", "echo alone"].filter((text) => !shown.includes(text));
+    this.that("its model was shown the conversation before", missing.length === 0, missing);
+  }
+
   async killed(link) {
     const mark = link.frames.length;
     const text = `${this.shell}[echo once >> once.txt] THEN ${SLOW}`;

@@ -13,6 +13,9 @@ use crate::workspace::{Workspace, cargo};
 /// Four agents, twice each, a minute at the very most.
 const DEADLINE: Duration = Duration::from_secs(480);
 
+/// What judges the Codex face by the schemas of the real one, chosen as an agent is.
+const SCHEMAS: &str = "codex_schemas";
+
 /// Builds sessiond and the model server, installs the agents, and drives those whose name contains
 /// `filter` in the ways whose name contains `way`.
 ///
@@ -31,12 +34,21 @@ pub(crate) fn run(workspace: &Workspace, filter: &str, way: &str) -> Result<()> 
     }
     Peers::at(&target).install_agents(workspace)?;
     let debug = target.join("debug");
+    let drives = workspace.root().join("drives/agents");
+    if SCHEMAS.contains(filter) {
+        let environment = Environment::make(&target, SCHEMAS, &debug.join("sessiond"))?;
+        let mut command = environment.command(Tool::Node.program().as_ref());
+        command.arg(drives.join("codex_schemas.mjs"));
+        process::run_within(&mut command, DEADLINE)?;
+        if filter == SCHEMAS {
+            return Ok(());
+        }
+    }
     let environment = Environment::make(&target, "agents", &debug.join("sessiond"))?;
-    let drive = workspace.root().join("drives/agents/agents.mjs");
     let mut command = environment.command(Tool::Node.program().as_ref());
     command
         .env("SESSIOND_MODEL", debug.join("scripted-model"))
-        .arg(drive)
+        .arg(drives.join("agents.mjs"))
         .args([filter, way]);
     process::run_within(&mut command, DEADLINE)
 }

@@ -80,6 +80,20 @@ const FOREIGN: [Peer; 3] = [
     },
 ];
 
+/// What npm installs the real Codex from, and what judges frames against the schemas it generates.
+const CODEX_BINARY_FILES: [&str; 2] = [
+    "codex/binary/package.json",
+    "codex/binary/package-lock.json",
+];
+
+/// The real Codex, hundreds of megabytes: only `cargo xtask agents` installs it.
+const CODEX_BINARY: Peer = Peer {
+    name: "codex-binary",
+    inputs: &CODEX_BINARY_FILES,
+    tool: Some(Tool::Node),
+    install: |installation| npm(installation, &CODEX_BINARY_FILES),
+};
+
 /// What npm installs Codex's TypeScript SDK from.
 const CODEX_FILES: [&str; 2] = ["codex/package.json", "codex/package-lock.json"];
 
@@ -212,7 +226,8 @@ impl Peers {
     pub(crate) fn install_agents(&self, workspace: &Workspace) -> Result<()> {
         let drives = workspace.root().join("drives");
         self.install_one(&drives, &AGENTS)?;
-        self.install_one(&drives, &CLAUDE_CLI)
+        self.install_one(&drives, &CLAUDE_CLI)?;
+        self.install_one(&drives, &CODEX_BINARY)
     }
 
     /// Installs the real Claude CLI.
