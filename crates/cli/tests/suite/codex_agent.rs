@@ -194,7 +194,8 @@ fn a_fork_has_a_thread_of_its_own() {
     let home = Home::new();
     let config = codex_peer(&home);
     let session = told(&home, &config);
-    let fork = home.run(&["sessions", "fork", &session, "--json"]).well();
+    let fork = home.run(&["--config", &config, "sessions", "fork", &session, "--json"]);
+    let fork = fork.well();
     let fork: Value = serde_json::from_str(&fork.stdout).unwrap();
     let fork = fork["session"].as_str().unwrap();
     go_on(&home, &config, fork, "forked");

@@ -22,11 +22,9 @@ fn kill(pid: u32) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
 }
 
-/// Waits until a call runs; the client allows it meanwhile.
+/// Waits until a call may run: the client allows what it is asked while it reads.
 fn runs(server: &mut Server) {
-    server.until("a call that runs", |frame| {
-        frame["params"]["update"]["status"] == "in_progress"
-    });
+    server.asked("session/request_permission");
 }
 
 fn text(text: &str) -> String {

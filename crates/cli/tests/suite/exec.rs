@@ -91,7 +91,10 @@ fn nobody_is_asked_so_what_needs_permission_does_not_run() {
 fn exit_codes_say_what_went_wrong() {
     let home = Home::new();
     let unknown = "0191f0aa-0000-7000-8000-000000000000";
-    let config = home.write("config.toml", "[agents.later]\nkind = \"codex\"\ncommand = [\"/nobody\"]\n");
+    let config = home.write(
+        "config.toml",
+        "[agents.later]\nkind = \"codex\"\ncommand = [\"/nobody\"]\n",
+    );
     let config = config.to_str().unwrap();
     home.write("file", "");
     let table: [(&[&str], i32); 7] = [

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sessiond_engine::alignment::{Alignment, align};
+use sessiond_engine::alignment::Alignment;
 use sessiond_engine::handover::Handover;
 use sessiond_engine::{Agent, AgentError, Emit, HistorySource, Opening, TurnContext, TurnReport};
 use sessiond_protocol::{Content, HistoryItem, Lack, Marker, SessionId, Severity};
@@ -187,11 +187,7 @@ fn compare(
         let told = (!history.is_empty()).then(|| notice(Severity::Info, began_anew));
         return (Missing::All(Lack::BeganAnew), told.flatten());
     };
-    let aligned = match record.finish(history, handed) {
-        Some(theirs) => align(session, history, &theirs),
-        None => Alignment::DiffersAt(0),
-    };
-    match aligned {
+    match record.align(session, history, handed) {
         Alignment::Same => (Missing::Nothing, None),
         Alignment::LacksFrom(first) => (
             Missing::From(first),

@@ -1,9 +1,9 @@
 //! What a thread of Codex holds of a conversation, as far as it is compared with the log (ADAPT-10).
 
 use serde_json::Value;
-use sessiond_engine::alignment::Exchange;
+use sessiond_engine::alignment::{Alignment, Exchange, align};
 use sessiond_engine::handover::{self, Mark};
-use sessiond_protocol::{HistoryItem, Item};
+use sessiond_protocol::{HistoryItem, Item, SessionId};
 
 use super::item::{self, Native};
 
@@ -85,25 +85,34 @@ impl Record {
         self.exchanges.is_empty()
     }
 
-    /// What it holds of the conversation in `history`; `handed` names the last thing that was put
-    /// into it as Codex's own items, before its first turn. None where it is too much to compare.
-    pub(super) fn finish(
+    /// How it stands to the log. `handed` names the last thing that was put into the thread as Codex's
+    /// own items, before its first turn: Codex does not list those as turns.
+    pub(super) fn align(
         mut self,
+        session: SessionId,
         history: &[HistoryItem],
         handed: Option<&str>,
-    ) -> Option<Vec<Exchange>> {
+    ) -> Alignment {
         if self.bytes > KEPT_BYTES {
-            return None;
-        }
-        let handed = handed.and_then(Mark::of_uri);
-        if let (Some(first), Some(handed)) = (self.exchanges.first_mut(), handed) {
-            first.mark = Some(handed);
+            return Alignment::DiffersAt(0);
         }
         let begins = history.first().map(|first| &first.item);
         if matches!(begins, Some(Item::Compaction(_))) {
             self.exchanges.drain(..self.summed_up);
         }
-        Some(self.exchanges)
+        let handed = handed.and_then(Mark::of_uri);
+        if let (Some(first), Some(handed)) = (self.exchanges.first_mut(), handed) {
+            let told = first.mark.replace(handed);
+            match align(session, history, &self.exchanges) {
+                // A server that lists them, as ours does, has all from the beginning on.
+                Alignment::DiffersAt(1) => {}
+                aligned => return aligned,
+            }
+            if let Some(first) = self.exchanges.first_mut() {
+                first.mark = told;
+            }
+        }
+        align(session, history, &self.exchanges)
     }
 }
 

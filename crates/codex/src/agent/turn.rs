@@ -12,6 +12,7 @@ use sessiond_protocol::{Content, Outcome, RequestBody, Severity, Stop, ToolStatu
 use sessiond_wire::Pending;
 use sessiond_wire::rpc::{INVALID_PARAMS, InFlight, Inbound, RawId, error};
 use tokio::sync::{mpsc, watch};
+use tokio::task::yield_now;
 use tokio::time::sleep;
 
 use super::asks::{self, Asked, Turn as State};
@@ -222,7 +223,12 @@ impl<'a> Turn<'a> {
             Inbound::Request { id, method, params } => {
                 self.request(id, &method, params.as_deref()).await?;
             }
-            message => self.thread.answered(message),
+            message => {
+                self.thread.answered(message);
+                // Whoever waits for it goes on before what follows is heard: the id of the turn is
+                // in the answer that comes before all else of it.
+                yield_now().await;
+            }
         }
         Ok(None)
     }

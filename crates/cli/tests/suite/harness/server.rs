@@ -227,7 +227,10 @@ impl Server {
         self.frames.push(frame.clone());
         let question = frame["method"] == "session/request_permission";
         if question && self.permissions == Permissions::Allow {
-            self.select(&frame, "allow_once");
+            let options = frame["params"]["options"].as_array().unwrap();
+            let once = options.iter().find(|option| option["kind"] == "allow_once");
+            let id = once.and_then(|option| option["optionId"].as_str());
+            self.select(&frame, id.unwrap_or("allow_once"));
         }
         frame
     }

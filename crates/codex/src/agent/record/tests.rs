@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use sessiond_engine::alignment::{Alignment, align};
+use sessiond_engine::alignment::Alignment;
 use sessiond_protocol::{HistoryItem, Item, ItemId, SessionId};
 use uuid::Uuid;
 
@@ -97,8 +97,7 @@ fn a_thread_is_compared_with_the_log_turn_by_turn() {
         for page in &turns {
             record.take(&json!({ "data": [page] }));
         }
-        let theirs = record.finish(&log, None).expect("short enough");
-        assert_eq!(align(session, &log, &theirs), expected, "{turns:?}");
+        assert_eq!(record.align(session, &log, None), expected, "{turns:?}");
     }
 }
 
@@ -116,8 +115,15 @@ fn what_was_put_into_a_thread_is_part_of_what_it_has() {
     record.take(&json!({ "data": [turn(&[user("two"), said("2")])] }));
     assert!(!record.is_empty());
     let handed = format!("sessiond://session/{session}#{}", log[1].id);
-    let theirs = record.finish(&log, Some(&handed)).expect("short enough");
-    assert_eq!(align(session, &log, &theirs), Alignment::Same);
+    assert_eq!(record.align(session, &log, Some(&handed)), Alignment::Same);
+    // Ours lists it as turns of the thread.
+    let mut record = Record::default();
+    let turns = [
+        turn(&[user("one"), said("1")]),
+        turn(&[user("two"), said("2")]),
+    ];
+    record.take(&json!({ "data": turns }));
+    assert_eq!(record.align(session, &log, Some(&handed)), Alignment::Same);
 }
 
 #[test]
@@ -134,9 +140,8 @@ fn a_thread_that_was_summed_up_is_compared_from_there_on() {
         turn(&[user("two"), said("2")]),
     ];
     record.take(&json!({ "data": turns }));
-    let theirs = record.finish(&log, None).expect("short enough");
     assert_eq!(
-        align(SessionId::new(Uuid::now_v7()), &log, &theirs),
+        record.align(SessionId::new(Uuid::now_v7()), &log, None),
         Alignment::Same
     );
 }
