@@ -20,6 +20,7 @@ mod line;
 mod listing;
 mod live;
 mod methods;
+mod pages;
 mod params;
 mod past;
 mod policy;

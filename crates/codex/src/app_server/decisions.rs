@@ -7,7 +7,7 @@ use sessiond_protocol::{Event, EventFrame, ItemId, Outcome, RequestBody, Request
 use super::item::Verdict;
 
 /// The questions that are open, and the calls that were declined.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Decisions {
     /// Each question's call, and which of its options let nothing run.
     asked: HashMap<RequestId, (ItemId, Vec<String>)>,

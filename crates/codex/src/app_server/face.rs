@@ -16,6 +16,7 @@ use super::approvals::Asked;
 use super::client::Client;
 use super::line::{Said, read};
 use super::methods;
+use super::pages::Outlines;
 use super::params::{self, InitializeParams};
 use super::past::Past;
 use super::refuse::{invalid, unsupported};
@@ -48,6 +49,7 @@ pub(super) struct Face {
     pub(super) threads: HashMap<SessionId, Thread>,
     /// Threads that are being opened, with what their replay has told so far.
     pub(super) opening: HashMap<SessionId, Past>,
+    pub(super) outlines: Outlines,
     /// What the client is asked, by our request's id, and by the engine's.
     pub(super) asked: HashMap<i64, Asked>,
     pub(super) requests: HashMap<RequestId, i64>,
@@ -68,6 +70,7 @@ impl Face {
             options,
             threads: HashMap::new(),
             opening: HashMap::new(),
+            outlines: Outlines::default(),
             asked: HashMap::new(),
             requests: HashMap::new(),
             submissions: Submissions::default(),
@@ -171,7 +174,7 @@ impl Face {
     /// Begins what a request asks for. As with the original, what cannot be read is refused before
     /// anything else is asked.
     fn request(&mut self, id: &RawId, method: &str, params: Option<&Value>) -> Begun {
-        if !methods::METHODS.contains(&method) {
+        if methods::gate(method).is_none() {
             return Err(invalid(methods::unknown(method)));
         }
         let none = Value::Null;

@@ -74,6 +74,21 @@ pub(super) enum Detail {
     },
 }
 
+impl Detail {
+    /// The item's id.
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Detail::UserMessage { id, .. }
+            | Detail::AgentMessage { id, .. }
+            | Detail::Reasoning { id, .. }
+            | Detail::CommandExecution { id, .. }
+            | Detail::FileChange { id, .. }
+            | Detail::McpToolCall { id, .. }
+            | Detail::ContextCompaction { id } => id,
+        }
+    }
+}
+
 /// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

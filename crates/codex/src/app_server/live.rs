@@ -437,3 +437,6 @@ fn plan(entries: &[PlanEntry]) -> Vec<Value> {
     };
     entries.iter().map(step).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,13 @@
 //! The turns of a thread, folded from its events: those of a replay, or those of a log that is read
 //! page by page. What was cleared or rewound away is left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use sessiond_protocol::{
     Cursor, Event, EventFrame, InForce, Item as Said, ItemId, Marker, SessionId, SessionOpened,
-    Standing, Titler, TurnId, TurnOutcome, Usage,
+    Standing, Titler, TurnId, TurnOutcome, Usage, limits,
 };
 
 use super::decisions::Decisions;
@@ -45,13 +45,38 @@ pub(super) struct Turn {
     pub(super) started: Option<i64>,
     pub(super) completed: Option<i64>,
     pub(super) items: Vec<Item>,
-    /// Where it began; its events come after this one.
+    /// The ids of items that came before these and are not kept.
+    left_out: Vec<String>,
+    /// Where it began: with this event.
     at: Cursor,
     /// Where one can go back to behind it.
     pub(super) bookmark: Option<Cursor>,
 }
 
+/// Where part of a log lies: after one event, and before another or up to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) after: Cursor,
+    pub(super) before: Option<Cursor>,
+}
+
+impl Extent {
+    /// How many events it may hold, as far as one page can; none where that is open.
+    pub(super) fn events(self) -> Option<u32> {
+        let before = self.before?;
+        let events = before.0.saturating_sub(self.after.0 + 1).max(1);
+        let most = limits::PAGE_EVENTS;
+        u32::try_from(events).ok().filter(|events| *events < most)
+    }
+}
+
 impl Turn {
+    /// The ids of its items, in order.
+    pub(super) fn item_ids(&self) -> impl Iterator<Item = &str> {
+        let kept = self.items.iter().map(|item| item.detail.id());
+        self.left_out.iter().map(String::as_str).chain(kept)
+    }
+
     /// As the app-server shows it; with its items, or as `turn/started` and the like have it.
     pub(super) fn json(&self, view: ItemsView) -> Value {
         let items: &[Item] = match view {
@@ -88,7 +113,7 @@ pub(super) enum ItemsView {
 }
 
 /// The fold.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Past {
     pub(super) header: Option<SessionOpened>,
     /// When the thread was made and last spoken in, in milliseconds.
@@ -129,6 +154,47 @@ impl Default for Past {
 }
 
 impl Past {
+    /// The fold of part of a thread's log; `cwd` is where the thread works.
+    pub(super) fn within(cwd: &str) -> Self {
+        Self {
+            cwd: cwd.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Where the thread works.
+    pub(super) fn cwd(&self) -> &str {
+        &self.cwd
+    }
+
+    /// Lets go of the items of all turns that nothing is added to any more, but for their ids: what
+    /// is left says where the turns lie.
+    pub(super) fn outline(&mut self) {
+        let closed = self.turns.len().saturating_sub(1);
+        for turn in self.turns.iter_mut().take(closed) {
+            let items = std::mem::take(&mut turn.items);
+            let ids = items.iter().map(|item| item.detail.id().to_owned());
+            turn.left_out.extend(ids);
+        }
+    }
+
+    /// Where these turns lie, with whatever lies between them; none where none of them is there.
+    pub(super) fn extent(&self, ids: &HashSet<&str>) -> Option<Extent> {
+        let is_one = |turn: &Turn| ids.contains(turn.id.as_str());
+        let first = self.turns.iter().find(|turn| is_one(turn))?;
+        let last = self.turns.iter().rposition(is_one)?;
+        let next = self.turns.get(last + 1);
+        Some(Extent {
+            after: Cursor(first.at.0.saturating_sub(1)),
+            before: next.map(|next| next.at),
+        })
+    }
+
+    /// The turn of this id, in force or not.
+    pub(super) fn known(&self, id: &str) -> Option<&Turn> {
+        self.turns.iter().rev().find(|turn| turn.id == id)
+    }
+
     /// Closes what a process left open that is not there any more, as the next load would
     /// (RESUME-6). The turn that runs here stays open.
     pub(super) fn settle(&mut self, session: SessionId, running: Option<TurnId>) {
@@ -205,6 +271,7 @@ impl Past {
             started: at,
             completed: None,
             items: Vec::new(),
+            left_out: Vec::new(),
             at: self.cursor,
             bookmark: None,
         });
@@ -267,6 +334,7 @@ impl Past {
             started: at,
             completed: at,
             items: Vec::new(),
+            left_out: Vec::new(),
             at: self.cursor,
             bookmark: None,
         });

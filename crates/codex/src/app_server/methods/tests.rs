@@ -3,29 +3,22 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use super::super::face::SERVED;
-use super::{EXPERIMENTAL, METHODS, experimental, unknown};
+use super::{Gate, METHODS, experimental, gate, unknown};
 
 #[test]
-fn the_lists_hold_codexs_methods_each_once() {
-    let all: HashSet<_> = METHODS.into_iter().collect();
-    assert_eq!(
-        (METHODS.len(), all.len(), EXPERIMENTAL.len()),
-        (192, 192, 79)
-    );
-    assert!(
-        EXPERIMENTAL
-            .iter()
-            .chain(&SERVED)
-            .all(|name| all.contains(name))
-    );
-    assert!(SERVED.iter().all(|name| !EXPERIMENTAL.contains(name)));
-    assert!(!all.contains("thread/rollback"), "it is gone since 0.171.0");
+fn the_table_holds_codexs_methods_each_once() {
+    let all: HashSet<_> = METHODS.into_iter().map(|(name, _)| name).collect();
+    let is_experimental = |(_, gate): &&(&str, Gate)| *gate == Gate::Experimental;
+    let experimental = METHODS.iter().filter(is_experimental).count();
+    assert_eq!((METHODS.len(), all.len(), experimental), (192, 192, 79));
+    for served in SERVED {
+        assert_eq!(gate(served), Some(Gate::Stable), "{served}");
+    }
+    assert_eq!(gate("thread/queue/add"), Some(Gate::Experimental));
+    assert_eq!(gate("thread/rollback"), None, "it is gone since 0.171.0");
     let refusal = unknown("thread/rollback");
-    assert!(
-        METHODS
-            .iter()
-            .all(|name| refusal.contains(&format!("`{name}`")))
-    );
+    let names = METHODS.map(|(name, _)| format!("`{name}`"));
+    assert!(names.iter().all(|name| refusal.contains(name)));
 }
 
 #[test]
