@@ -7,12 +7,16 @@
     reason = "clippy sees tests only in functions marked so"
 )]
 
+mod shown;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sessiond_claude::transcript::{Findings, Fold, Index, go_on};
-use sessiond_protocol::{Content, Item, SessionId, Telling, Told, ToolContent};
+use sessiond_claude::transcript::{Fold, Index, go_on};
+use sessiond_protocol::{Item, SessionId, Telling, Told};
+
+use shown::{line, says};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
@@ -23,68 +27,6 @@ fn files() -> Vec<PathBuf> {
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
-}
-
-fn short(text: &str) -> String {
-    let line = text.replace('\n', "\\n");
-    match line.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
-}
-
-fn content(content: &Content) -> String {
-    match content {
-        Content::Text { text, .. } => short(text),
-        other => short(&serde_json::to_string(other).unwrap()),
-    }
-}
-
-fn line(told: &Told) -> String {
-    match &told.what {
-        Telling::Item(Item::UserMessage { content: blocks }) => {
-            format!(
-                "user: {}",
-                blocks.iter().map(content).collect::<Vec<_>>().join(" + ")
-            )
-        }
-        Telling::Item(Item::AgentMessage { text, finish }) => {
-            format!("agent ({finish:?}): {}", short(text))
-        }
-        Telling::Item(Item::Thought { text, .. }) => format!("thought: {}", short(text)),
-        Telling::Item(Item::ToolCall(call)) => {
-            let shown = call.content.iter().map(|shown| match shown {
-                ToolContent::Content { content: block } => content(block),
-                other => short(&serde_json::to_string(other).unwrap()),
-            });
-            let shown = shown.collect::<Vec<_>>().join(" + ");
-            let native = call.native.as_deref().unwrap_or("-");
-            format!(
-                "call {native} {:?} {:?} [{}]: {shown}",
-                call.kind,
-                call.status,
-                short(&call.title)
-            )
-        }
-        Telling::Item(other) => format!("{other:?}"),
-        Telling::Summary(text) => format!("summary: {}", short(text)),
-        Telling::Notice {
-            title, description, ..
-        } => {
-            format!(
-                "notice: {title}: {}",
-                short(description.as_deref().unwrap_or_default())
-            )
-        }
-    }
-}
-
-fn says(findings: &Findings) -> String {
-    let of = findings.iter().map(|(kind, found)| {
-        let name = serde_json::to_string(&kind).unwrap();
-        format!("{}={}", name.trim_matches('"'), found.count)
-    });
-    of.collect::<Vec<_>>().join(" ")
 }
 
 fn told() -> String {

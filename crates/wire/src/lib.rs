@@ -7,7 +7,8 @@
 //! - [`rpc`] is a JSON-RPC 2.0 peer, both directions;
 //! - [`stdio`] takes stdin and stdout away from everyone else and moves lines on threads;
 //! - [`socket`] moves lines between processes of one user;
-//! - [`process`] runs programs that leave nothing behind, [`program`] talks to one line by line.
+//! - [`process`] runs programs that leave nothing behind, [`program`] talks to one line by line;
+//! - [`foreign`] reads files of lines that other programs write.
 //!
 //! What this crate is not: it knows no sessions, stores nothing, retries nothing, and no foreign
 //! protocol is spoken here; it opens no socket to another machine.
@@ -43,6 +44,7 @@
 //! ```
 
 pub mod connection;
+pub mod foreign;
 pub mod hygiene;
 pub mod lines;
 mod pending;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use sessiond_protocol::{Content, Losses, ToolCall, ToolContent};
+use sessiond_wire::foreign::{is_name, plain_name};
 
-use super::write::is_name;
+use super::write::NAME_BYTES;
 
 /// A user's message: its text, or a list of blocks where it is more than that.
 pub(super) fn user_content(content: Vec<Content>, losses: &mut Losses) -> Value {
@@ -65,22 +66,14 @@ fn embedded(resource: &Value, losses: &mut Losses) -> Value {
 
 /// The name of a tool as a model's provider takes it.
 pub(super) fn name_of(name: &str, losses: &mut Losses) -> String {
-    if is_name(name) {
+    if is_name(name, NAME_BYTES) {
         return name.to_owned();
     }
     losses.note(
         "names of tools",
         "written with letters, digits, - and _ alone",
     );
-    let letter = |c: char| match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c,
-        _ => '_',
-    };
-    let name: String = name.chars().map(letter).take(128).collect();
-    match name.is_empty() {
-        true => "unknown".to_owned(),
-        false => name,
-    }
+    plain_name(name, NAME_BYTES)
 }
 
 /// The arguments of a call: an object.

@@ -6,9 +6,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
-use sessiond_wire::hygiene;
-
-use super::text::{Flag, Lenient, Text, drain_map, otherwise};
+use sessiond_wire::foreign::{Flag, Lenient, Text, cleaned, drain_map};
+use sessiond_wire::otherwise;
 
 /// The members that a conversation is made of.
 #[derive(Debug, Default, Deserialize)]
@@ -129,26 +128,11 @@ pub(crate) fn with_entry<T>(
     bytes: &[u8],
     read: impl FnOnce(Entry<'_>) -> T,
 ) -> Result<T, Unreadable> {
-    let entry = cleaned(bytes)?;
+    let entry = cleaned(bytes).map_err(|_| Unreadable)?;
     let entry = serde_json::from_str(&entry).map_err(|_| Unreadable)?;
     Ok(read(entry))
-}
-
-/// The text of an entry without what a strict parser, or a store, refuses.
-pub(crate) fn cleaned(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
-    let text = String::from_utf8_lossy(bytes);
-    if !may_hold_bad_escapes(&text) {
-        return Ok(text);
-    }
-    let clean = hygiene::clean(&text).map_err(|_| Unreadable)?;
-    Ok(Cow::Owned(clean.into_owned()))
 }
 
 /// The entry reads as JSON, and yet not as an entry: it nests too deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable;
-
-fn may_hold_bad_escapes(text: &str) -> bool {
-    let holds = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
-    holds("\\u0000") || holds("\\ud") || holds("\\uD")
-}

@@ -9,13 +9,13 @@ use sessiond_protocol::{
     Content, Finish, Item, ItemId, Severity, Telling, Told, ToolCall, ToolContent, ToolStatus,
     limits,
 };
+use sessiond_wire::foreign::{ReadAt, Text, Window};
 use uuid::Uuid;
 
 use super::chain::Chain;
 use super::entry::{Block, Blocks, Entry, Source, with_entry};
 use super::findings::{Findings, Kind};
 use super::index::{Index, Key, Node, Role, mark};
-use super::source::{ReadAt, Window};
 use crate::tool;
 
 /// How the program's own words begin in what it writes down as the user's.
@@ -436,8 +436,8 @@ impl<'a> Blocks<'a> {
             Blocks::Nothing => Vec::new(),
             Blocks::List(list) => list,
             Blocks::Text(text) => vec![Block {
-                kind: super::text::Text(Some("text".into())),
-                text: super::text::Text(Some(text)),
+                kind: Text(Some("text".into())),
+                text: Text(Some(text)),
                 ..Block::default()
             }],
         }

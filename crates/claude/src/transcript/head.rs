@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use super::text::{Flag, Lenient, Text, drain_map, otherwise};
+use sessiond_wire::foreign::{Flag, Lenient, Text, drain_map};
+use sessiond_wire::otherwise;
 
 /// The members of an entry that place it.
 #[derive(Debug, Default, Deserialize)]

@@ -7,13 +7,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 
 use sessiond_protocol::{SessionId, Titler, ToldAbout};
+use sessiond_wire::foreign::{Line, Lines, Piece, Place, ReadAt, Text, blank, cleaned, salvage};
 use uuid::Uuid;
 
-use super::entry::cleaned;
-use super::findings::{Findings, Kind, Place};
+use super::findings::{Findings, Kind};
 use super::head::Head;
-use super::source::{Line, Lines, ReadAt};
-use super::text::Text;
 
 /// Versions of the program that the reader and the writer were proved on.
 pub const PROVED_ON: [&str; 3] = ["2.1.197", "2.1.318", "2.1.332"];
@@ -209,10 +207,8 @@ impl Index {
         if line.offset == 0 {
             bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         }
-        let text = bytes
-            .iter()
-            .position(|b| *b != 0 && !b.is_ascii_whitespace());
-        let Some(start) = text else {
+        let start = blank(bytes);
+        if start == bytes.len() {
             if bytes.contains(&0) {
                 self.found(
                     Kind::BadLine,
@@ -221,7 +217,7 @@ impl Index {
                 );
             }
             return true;
-        };
+        }
         if bytes[..start].contains(&0) {
             skipped = start;
         }
@@ -239,41 +235,32 @@ impl Index {
 
     /// Finds the entries in a line that is not one.
     fn salvage(&mut self, line: Line<'_>, from: usize) -> bool {
-        let (mut at, mut bad_from, mut taken, mut cut) = (from, None, 0, 0);
-        while at < line.bytes.len() {
-            let mut values =
-                serde_json::Deserializer::from_slice(&line.bytes[at..]).into_iter::<Head<'_>>();
-            if let Some(Ok(head)) = values.next()
-                && head.is_entry()
-            {
-                if let Some(bad) = bad_from.take() {
-                    self.found(Kind::BadLine, (line, bad..at), None);
-                    cut += 1;
+        let bytes = &line.bytes[from..];
+        let pieces = salvage(bytes, &BEGINNINGS, |bytes| first(bytes).map(|(_, end)| end));
+        let entries = pieces.iter().filter(|p| matches!(p, Piece::Entry(_)));
+        let is_spliced = pieces.len() > 1 && entries.count() > 0;
+        let mut is_whole = true;
+        for piece in pieces {
+            match piece {
+                Piece::Entry(range) => {
+                    if let Some((head, _)) = first(&bytes[range.clone()]) {
+                        self.entry(&head, (line, from + range.start..from + range.end));
+                    }
                 }
-                let end = at + values.byte_offset();
-                self.entry(&head, (line, at..end));
-                taken += 1;
-                // Blanks and NULs between two entries are no third one.
-                at = end + blank(&line.bytes[end..]);
-                continue;
+                Piece::Bad(range) => {
+                    is_whole = line.is_ended || range.end < bytes.len();
+                    let kind = match is_whole {
+                        true => Kind::BadLine,
+                        false => Kind::TornTail,
+                    };
+                    self.found(kind, (line, from + range.start..from + range.end), None);
+                }
             }
-            bad_from.get_or_insert(at);
-            let rest = line.bytes.get(at + 1..).unwrap_or_default();
-            let found = BEGINNINGS
-                .iter()
-                .filter_map(|b| memchr::memmem::find(rest, b));
-            at = found.min().map_or(line.bytes.len(), |found| at + 1 + found);
         }
-        if taken + cut + usize::from(bad_from.is_some()) > 1 && taken > 0 {
+        if is_spliced {
             self.found(Kind::Spliced, (line, 0..line.bytes.len()), None);
         }
-        let Some(bad) = bad_from else { return true };
-        let kind = match line.is_ended {
-            true => Kind::BadLine,
-            false => Kind::TornTail,
-        };
-        self.found(kind, (line, bad..line.bytes.len()), None);
-        line.is_ended
+        is_whole
     }
 
     fn found(
@@ -425,12 +412,11 @@ fn with_head(bytes: &[u8], read: impl FnOnce(&Head<'_>)) -> bool {
     head.map(|head| read(&head)).is_ok()
 }
 
-/// How many bytes at the beginning say nothing.
-fn blank(bytes: &[u8]) -> usize {
-    let text = bytes
-        .iter()
-        .position(|b| *b != 0 && !b.is_ascii_whitespace());
-    text.unwrap_or(bytes.len())
+/// The entry that some bytes begin with, and its length.
+fn first(bytes: &[u8]) -> Option<(Head<'_>, usize)> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Head<'_>>();
+    let head = values.next()?.ok().filter(Head::is_entry)?;
+    Some((head, values.byte_offset()))
 }
 
 #[cfg(test)]

@@ -3,29 +3,10 @@
 use std::io;
 
 use sessiond_protocol::{Item, Telling, Told, ToolStatus};
+use sessiond_wire::foreign::{Grown, Identity, ReadAt, Upto, mark};
 
 use super::fold::Fold;
 use super::index::{Index, Role};
-use super::source::{ReadAt, Upto, Window};
-
-/// What shows that a file is another one, or was cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// The device and the number of the file on it.
-    pub file: (u64, u64),
-    /// Its length.
-    pub bytes: u64,
-}
-
-/// What a look found.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Grown {
-    /// The next thing of the conversation.
-    Told(Told),
-    /// What was told is the conversation no longer: the file was replaced or cut, or it goes on from
-    /// an earlier place. All of it is told again.
-    Anew,
-}
 
 /// Follows one transcript.
 #[derive(Debug, Default)]
@@ -37,10 +18,6 @@ pub struct Tail {
     /// The bytes before the place up to which was read.
     mark: Vec<u8>,
 }
-
-/// Bytes that show whether a file is still the one that was read: the end of an entry, which no
-/// other has.
-const MARK_BYTES: u64 = 256;
 
 impl Tail {
     /// What was found in the file so far that is not as it should be.
@@ -113,13 +90,6 @@ impl Tail {
                 Role::Meta | Role::Boundary | Role::Link => false,
             })
     }
-}
-
-/// The bytes before a place.
-fn mark<S: ReadAt + ?Sized>(source: &S, end: u64) -> io::Result<Vec<u8>> {
-    let from = end.saturating_sub(MARK_BYTES);
-    let bytes = Window::new(source).get(from..end)?.to_vec();
-    Ok(bytes)
 }
 
 fn is_open(told: &Told) -> bool {

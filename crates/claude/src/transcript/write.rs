@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use sessiond_protocol::{
     Finish, Item, ItemId, Losses, SessionId, Telling, Titler, Told, ToldAbout, ToolCall, ToolStatus,
 };
+use sessiond_wire::foreign::{is_name, millis};
 use uuid::Uuid;
 
 use super::block::{input_of, name_of, result_content, user_content};
@@ -173,7 +174,7 @@ impl<W: Write> Transcript<W> {
 
     fn call(&mut self, id: Option<ItemId>, call: ToolCall) -> io::Result<()> {
         let fresh = id.map_or_else(Uuid::now_v7, ItemId::uuid);
-        let native = call.native.clone().filter(|id| is_name(id));
+        let native = call.native.clone().filter(|id| is_name(id, NAME_BYTES));
         let native = native.filter(|id| !self.calls.contains(id));
         let made = native.is_none() && call.native.is_some();
         let native = native.unwrap_or_else(|| format!("toolu_{}", fresh.simple()));
@@ -317,21 +318,8 @@ impl<W: Write> Transcript<W> {
     }
 }
 
-/// Whether a text can be the name of a tool or the id of a call.
-pub(super) fn is_name(text: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-    (1..=128).contains(&text.len()) && text.bytes().all(fits)
-}
-
-/// A time with milliseconds, as the CLI writes it.
-fn millis(at: &str) -> String {
-    let Some(clock) = at.strip_suffix('Z') else {
-        return at.to_owned();
-    };
-    let (seconds, fraction) = clock.split_once('.').unwrap_or((clock, ""));
-    let fraction: String = fraction.chars().chain("000".chars()).take(3).collect();
-    format!("{seconds}.{fraction}Z")
-}
+/// Longest name of a tool, and id of a call, that the model's provider takes.
+pub(super) const NAME_BYTES: usize = 128;
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use sessiond_claude::transcript::{Grown, Identity, Tail};
+use sessiond_claude::transcript::Tail;
 use sessiond_protocol::{Telling, Told};
+use sessiond_wire::foreign::{Grown, Identity};
 
 use crate::args::Follow;
 use crate::conversation::Shown;

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use sessiond_claude::transcript::{Fold, Index, ReadAt, Upto};
+use sessiond_claude::transcript::{Fold, Index};
 use sessiond_engine::{Action, Foreign, Keeper, PIECE_BYTES};
 use sessiond_log::{LogError, Store, Subject};
 use sessiond_protocol::{ErrorCode, SessionId, WireError};
+use sessiond_wire::foreign::{ReadAt, Upto};
 
 use super::report::Report;
 use crate::args::{Remap, Shape};

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use sessiond_claude::transcript::{self, Continuation, Fold, Index, Transcript, Upto};
+use sessiond_claude::transcript::{self, Continuation, Fold, Index, Transcript};
 use sessiond_engine::{Action, events_of, originals_of};
 use sessiond_log::{Attachment, Store, Subject};
 use sessiond_protocol::{ErrorCode, Marker, SessionId, WireError, told_of};
+use sessiond_wire::foreign::Upto;
 use tempfile::NamedTempFile;
 
 use super::output::Output;

@@ -1,6 +1,8 @@
-use sessiond_protocol::{Content, Titler};
+use sessiond_protocol::{Content, ItemId, Titler};
 
 use super::super::check::check;
+use uuid::Uuid;
+
 use super::*;
 
 fn id(nth: u128) -> Uuid {

@@ -12,6 +12,12 @@ pub trait ReadAt {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 }
 
+impl<S: ReadAt + ?Sized> ReadAt for &S {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, into)
+    }
+}
+
 impl ReadAt for std::fs::File {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         std::os::unix::fs::FileExt::read_at(self, into, offset)
@@ -36,19 +42,24 @@ impl ReadAt for Vec<u8> {
 
 /// The beginning of a source that something else may be writing to: what comes later is not seen.
 #[derive(Debug)]
-pub struct Upto<'a, S: ?Sized> {
-    source: &'a S,
+pub struct Upto<S> {
+    source: S,
     bytes: u64,
 }
 
-impl<'a, S: ReadAt + ?Sized> Upto<'a, S> {
+impl<S: ReadAt> Upto<S> {
     /// The first `bytes` of it.
-    pub fn new(source: &'a S, bytes: u64) -> Self {
+    pub fn new(source: S, bytes: u64) -> Self {
         Self { source, bytes }
+    }
+
+    /// How many bytes of it are seen, where it is no shorter.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
-impl<S: ReadAt + ?Sized> ReadAt for Upto<'_, S> {
+impl<S: ReadAt> ReadAt for Upto<S> {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
         let most = into.len().min(left);
@@ -61,7 +72,7 @@ const WINDOW: usize = 256 * 1024;
 
 /// A part of a source in memory. It grows to the longest line that is asked for.
 #[derive(Debug)]
-pub(crate) struct Window<'a, S: ?Sized> {
+pub struct Window<'a, S: ?Sized> {
     source: &'a S,
     /// Where `bytes` begin in the source.
     at: u64,
@@ -69,7 +80,8 @@ pub(crate) struct Window<'a, S: ?Sized> {
 }
 
 impl<'a, S: ReadAt + ?Sized> Window<'a, S> {
-    pub(crate) fn new(source: &'a S) -> Self {
+    /// Nothing of it is in memory yet.
+    pub fn new(source: &'a S) -> Self {
         Self {
             source,
             at: 0,
@@ -78,7 +90,10 @@ impl<'a, S: ReadAt + ?Sized> Window<'a, S> {
     }
 
     /// The bytes of a range; fewer where the source ends before it.
-    pub(crate) fn get(&mut self, range: Range<u64>) -> io::Result<&[u8]> {
+    ///
+    /// # Errors
+    /// What the source says.
+    pub fn get(&mut self, range: Range<u64>) -> io::Result<&[u8]> {
         let end = self.at + self.bytes.len() as u64;
         if range.start < self.at || range.end > end {
             let wanted = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
@@ -112,20 +127,20 @@ impl<'a, S: ReadAt + ?Sized> Window<'a, S> {
 
 /// A line and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub struct Line<'a> {
     /// Its number, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Where it begins, in bytes.
-    pub(crate) offset: u64,
+    pub offset: u64,
     /// Without its line break.
-    pub(crate) bytes: &'a [u8],
+    pub bytes: &'a [u8],
     /// Whether a line break follows it.
-    pub(crate) is_ended: bool,
+    pub is_ended: bool,
 }
 
 /// The lines of a source, in order, from a line's beginning on.
 #[derive(Debug)]
-pub(crate) struct Lines<'a, S: ?Sized> {
+pub struct Lines<'a, S: ?Sized> {
     source: &'a S,
     bytes: Vec<u8>,
     /// Where in `bytes` the next line begins, and how far a line break was looked for.
@@ -139,7 +154,7 @@ pub(crate) struct Lines<'a, S: ?Sized> {
 
 impl<'a, S: ReadAt + ?Sized> Lines<'a, S> {
     /// From the line that begins at `offset`, before which there are `before` lines.
-    pub(crate) fn from(source: &'a S, offset: u64, before: u64) -> Self {
+    pub fn from(source: &'a S, offset: u64, before: u64) -> Self {
         Self {
             source,
             bytes: Vec::new(),
@@ -152,7 +167,14 @@ impl<'a, S: ReadAt + ?Sized> Lines<'a, S> {
     }
 
     /// The next line; none at the end. The last one may have no line break.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    ///
+    /// # Errors
+    /// What the source says.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a line lends from the buffer that the next one is read into"
+    )]
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let (length, is_ended) = loop {
             let rest = self.bytes.get(self.looked..).unwrap_or_default();
             match memchr::memchr(b'\n', rest) {
@@ -200,6 +222,30 @@ impl<'a, S: ReadAt + ?Sized> Lines<'a, S> {
             .truncate(kept + count.as_ref().copied().unwrap_or(0));
         self.is_over = count? == 0;
         Ok(())
+    }
+}
+
+/// Copies the first `most` bytes of a source; answers whether they end with a line break.
+///
+/// # Errors
+/// Of the source, and of what is written to.
+pub fn copy<S: ReadAt + ?Sized>(
+    source: &S,
+    most: u64,
+    out: &mut impl io::Write,
+) -> io::Result<bool> {
+    let source = Upto::new(source, most);
+    let (mut offset, mut buffer, mut last) = (0, vec![0; 1 << 16], b'\n');
+    loop {
+        let count = match source.read_at(offset, &mut buffer) {
+            Ok(0) => return Ok(last == b'\n'),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        out.write_all(&buffer[..count])?;
+        last = buffer[count - 1];
+        offset += count as u64;
     }
 }
 

@@ -7,31 +7,39 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::hygiene::{self, Depth};
+
 /// A string; nothing where something else stands. Borrowed where it has no escapes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Text<'a>(pub(crate) Option<Cow<'a, str>>);
+pub struct Text<'a>(pub Option<Cow<'a, str>>);
 
 impl Text<'_> {
-    pub(crate) fn as_str(&self) -> Option<&str> {
+    /// The text, where there is one.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
-    pub(crate) fn is(&self, text: &str) -> bool {
+    /// Whether it is this one.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
         self.as_str() == Some(text)
     }
 
-    pub(crate) fn into_string(self) -> Option<String> {
+    /// The text as one of its own.
+    #[must_use]
+    pub fn into_string(self) -> Option<String> {
         self.0.map(Cow::into_owned)
     }
 }
 
 /// `true`; false where anything else stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Flag(pub(crate) bool);
+pub struct Flag(pub bool);
 
 /// An object that reads as `T`; nothing where something else stands.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lenient<T>(pub(crate) Option<T>);
+pub struct Lenient<T>(pub Option<T>);
 
 impl<T> Default for Lenient<T> {
     fn default() -> Self {
@@ -39,25 +47,33 @@ impl<T> Default for Lenient<T> {
     }
 }
 
-/// The visits that carry nothing of use.
+/// The visits of a reader that carry nothing of use to it: `otherwise!(VALUE, visit_bool: bool, …)`.
+#[macro_export]
 macro_rules! otherwise {
     ($value:expr, $($visit:ident: $ty:ty),*) => {
-        $(fn $visit<E: de::Error>(self, _: $ty) -> Result<Self::Value, E> {
+        $(fn $visit<E: ::serde::de::Error>(self, _: $ty) -> Result<Self::Value, E> {
             Ok($value)
         })*
-        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        fn visit_unit<E: ::serde::de::Error>(self) -> Result<Self::Value, E> {
             Ok($value)
         }
     };
 }
-pub(crate) use otherwise;
 
-pub(crate) fn drain_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<(), A::Error> {
+/// Passes over the rest of an array.
+///
+/// # Errors
+/// Of the text that is read.
+pub fn drain_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<(), A::Error> {
     while seq.next_element::<IgnoredAny>()?.is_some() {}
     Ok(())
 }
 
-pub(crate) fn drain_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+/// Passes over the rest of an object.
+///
+/// # Errors
+/// Of the text that is read.
+pub fn drain_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
     Ok(())
 }
@@ -152,4 +168,23 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lenient<T> {
 
         deserializer.deserialize_any(ObjectVisitor(PhantomData))
     }
+}
+
+/// The text of an entry without what a strict parser, or a store, refuses: lone surrogates and NULs
+/// become U+FFFD, and so does what is no UTF-8 (WIRE-5).
+///
+/// # Errors
+/// [`Depth`] where it nests too deep.
+pub fn cleaned(bytes: &[u8]) -> Result<Cow<'_, str>, Depth> {
+    let text = String::from_utf8_lossy(bytes);
+    if !may_hold_bad_escapes(&text) {
+        return Ok(text);
+    }
+    let clean = hygiene::clean(&text)?;
+    Ok(Cow::Owned(clean.into_owned()))
+}
+
+fn may_hold_bad_escapes(text: &str) -> bool {
+    let holds = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
+    holds("\\u0000") || holds("\\ud") || holds("\\uD")
 }
