@@ -42,7 +42,7 @@ impl Shape {
                 cwd: text_member(&call.input, &["cwd", "workdir"]).map(str::to_owned),
             },
             ToolKind::Edit | ToolKind::Delete | ToolKind::Move => Shape::Change(changes(call)),
-            _ => tool(call),
+            _ => as_tool(call),
         }
     }
 }
@@ -78,7 +78,8 @@ fn command(call: &ToolCall) -> String {
     command.unwrap_or_else(|| call.title.clone())
 }
 
-fn tool(call: &ToolCall) -> Shape {
+/// The call as that of a tool of a server, whatever it does.
+pub(crate) fn as_tool(call: &ToolCall) -> Shape {
     let named = text_member(&call.input, &["server"]).zip(text_member(&call.input, &["tool"]));
     let in_name = || call.name.strip_prefix("mcp__")?.split_once("__");
     let (server, tool) = named.or_else(in_name).unwrap_or((AGENT, &call.name));

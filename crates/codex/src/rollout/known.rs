@@ -1,0 +1,72 @@
+//! Kinds of lines, events and items that are known and are no conversation.
+
+/// Lines that the program keeps for itself.
+pub(super) const BOOKKEEPING: [&str; 9] = [
+    "session_meta",
+    "turn_context",
+    "token_usage_record",
+    "dynamic_tools_updated",
+    "inter_agent_communication_metadata",
+    "security_risk_score",
+    "retained_context",
+    "realtime_item",
+    "ghost_snapshot",
+];
+
+/// Events that say what a line of the conversation says, or what is none.
+pub(super) const SHOWN: [&str; 45] = [
+    "item_completed",
+    "item_started",
+    "user_message",
+    "agent_message",
+    "agent_reasoning",
+    "agent_reasoning_raw_content",
+    "agent_reasoning_section_break",
+    "token_count",
+    "thread_settings_applied",
+    "thread_name_updated",
+    "thread_goal_updated",
+    "thread_queue_changed",
+    "context_compacted",
+    "session_configured",
+    "exec_command_begin",
+    "exec_command_output_delta",
+    "terminal_interaction",
+    "patch_apply_begin",
+    "patch_apply_updated",
+    "turn_diff",
+    "mcp_startup_update",
+    "mcp_startup_complete",
+    "mcp_tool_call_begin",
+    "web_search_begin",
+    "web_search_end",
+    "image_generation_begin",
+    "image_generation_end",
+    "view_image_tool_call",
+    "dynamic_tool_call_request",
+    "plan_update",
+    "plan_delta",
+    "hook_started",
+    "hook_completed",
+    "guardian_assessment",
+    "entered_review_mode",
+    "exited_review_mode",
+    "sub_agent_activity",
+    "environment_connected",
+    "environment_disconnected",
+    "stream_error",
+    "deprecation_notice",
+    "model_reroute",
+    "model_verification",
+    "safety_buffering",
+    "turn_moderation_metadata",
+];
+
+/// Items of the model's that are no conversation.
+pub(super) const BESIDE: [&str; 5] = [
+    "ghost_snapshot",
+    "configuration_update",
+    "additional_tools",
+    "agent_message",
+    "compaction_trigger",
+];
