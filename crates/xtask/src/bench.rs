@@ -5,6 +5,7 @@ mod build;
 pub(crate) mod claude;
 mod claude_start;
 mod client;
+pub(crate) mod codex;
 pub(crate) mod log;
 pub(crate) mod open;
 mod sample;

@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::agents;
 use crate::bench::acp::{self, Acp};
 use crate::bench::claude::{self, Claude};
+use crate::bench::codex::{self, Codex};
 use crate::bench::log::{self, Log};
 use crate::bench::open::{self, Open};
 use crate::bench::start::{self, Start};
@@ -119,6 +120,10 @@ enum Bench {
     #[command(after_help = "Examples:\n  cargo xtask bench claude\n  \
         cargo xtask bench claude --megabytes 20 --json")]
     Claude(Claude),
+    /// A turn of exec and a long thread's resumption beside the real Codex
+    #[command(after_help = "Examples:\n  cargo xtask bench codex\n  \
+        cargo xtask bench codex --megabytes 10 --runs 3 --json")]
+    Codex(Codex),
     /// The server that `bench acp` takes for the ceiling: it writes a line an update, no more
     #[command(hide = true, after_help = "Example:\n  cargo xtask bench stream")]
     Stream,
@@ -149,6 +154,7 @@ impl Cli {
             Task::Bench(Bench::Waist(options)) => waist::run(&workspace, &options),
             Task::Bench(Bench::Acp(options)) => acp::run(&workspace, &options),
             Task::Bench(Bench::Claude(options)) => claude::run(&workspace, &options),
+            Task::Bench(Bench::Codex(options)) => codex::run(&workspace, &options),
             Task::Bench(Bench::Stream) => stream::serve(),
         }
     }

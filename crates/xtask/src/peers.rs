@@ -254,6 +254,31 @@ impl Peers {
             .ok_or_else(|| Error::content(&packages, "has no claude for this platform"))
     }
 
+    /// Installs the real Codex alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::install`].
+    pub(crate) fn install_codex(&self, workspace: &Workspace) -> Result<()> {
+        self.install_one(&workspace.root().join("drives"), &CODEX_BINARY)
+    }
+
+    /// The real Codex: the binary of the one platform that npm has installed.
+    ///
+    /// # Errors
+    ///
+    /// `Io` where it is not installed.
+    pub(crate) fn codex(&self) -> Result<PathBuf> {
+        let packages = self.folder.join("codex-binary/node_modules/@openai");
+        let vendors = entries(&packages)?.into_iter().map(|at| at.join("vendor"));
+        let targets = vendors.filter(|at| at.is_dir()).map(|at| entries(&at));
+        let binaries = targets.flatten().flatten().map(|at| at.join("bin/codex"));
+        let mut binaries = binaries.filter(|at| at.is_file());
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let none = || Error::io("looking for the binary of Codex")(missing());
+        binaries.next().ok_or_else(none)
+    }
+
     /// Python with the SDK.
     pub(crate) fn python(&self) -> PathBuf {
         self.folder.join("python/bin/python")
@@ -309,6 +334,14 @@ impl Peers {
         })?;
         std::fs::write(&stamp, wanted).map_err(Error::io(format!("writing {}", stamp.display())))
     }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = || Error::io(format!("reading {}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(failed())?;
+    entries
+        .map(|entry| entry.map(|entry| entry.path()).map_err(failed()))
+        .collect()
 }
 
 fn wanted(drives: &Path, peer: &Peer) -> Result<String> {

@@ -13,9 +13,21 @@ use crate::workspace::{Workspace, cargo};
 ///
 /// `Command` when it cannot be built.
 pub(super) fn sessiond(workspace: &Workspace, target: &Path, profile: &str) -> Result<PathBuf> {
-    let what = ["--package", "sessiond-cli", "--bin", "sessiond"];
-    build(workspace, profile, &what)?;
-    Ok(target.join(folder(profile)).join("sessiond"))
+    binary(workspace, target, (profile, "sessiond-cli", "sessiond"))
+}
+
+/// A program, named by its cargo profile, its package and its own name.
+///
+/// # Errors
+///
+/// `Command` when it cannot be built.
+pub(super) fn binary(
+    workspace: &Workspace,
+    target: &Path,
+    (profile, package, name): (&str, &str, &str),
+) -> Result<PathBuf> {
+    build(workspace, profile, &["--package", package, "--bin", name])?;
+    Ok(target.join(folder(profile)).join(name))
 }
 
 /// All programs of a package; the folder that they are in.
