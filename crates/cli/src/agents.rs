@@ -34,10 +34,7 @@ pub(crate) fn run(setup: &Setup, format: Format) -> Result<(), Failure> {
     agents.iter().try_for_each(|agent| {
         let default = if agent.default { "  (default)" } else { "" };
         let command = agent.command.join(" ");
-        let line = format!(
-            "{:<16} {:<8} {command}{default}",
-            agent.name, agent.kind
-        );
+        let line = format!("{:<16} {:<8} {command}{default}", agent.name, agent.kind);
         print(&format!("{}\n", line.trim_end()))
     })
 }

@@ -103,8 +103,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Codex) -> Result<()> {
     let rollout = rollout(&place.home, options.megabytes * 1_000_000)?;
     let import = import(&place, &rollout)?;
     let mut resume = Vec::new();
+    // Ours has an id of its own where that was taken.
+    let session = import["session"].as_str().unwrap_or(THREAD).to_owned();
     for turns in [Turns::Without, Turns::With] {
-        resume.push(resumed(&place, options.runs, turns)?);
+        resume.push(resumed(&place, options.runs, (turns, &session))?);
     }
     let figures = json!({
         "profile": profile, "exec_ms": exec, "import": import, "resume": resume,
@@ -302,12 +304,12 @@ fn import(place: &Place, rollout: &Path) -> Result<Value> {
 }
 
 /// Milliseconds from `thread/resume` to its answer, and the peak of memory, of both.
-fn resumed(place: &Place, runs: u32, turns: Turns) -> Result<Value> {
+fn resumed(place: &Place, runs: u32, (turns, session): (Turns, &str)) -> Result<Value> {
     let exclude = turns == Turns::Without;
     let mut figures = json!({ "exclude_turns": exclude });
-    for (name, command) in [
-        ("ours", Place::ours as fn(&Place) -> Command),
-        ("real", Place::real),
+    for (name, command, thread) in [
+        ("ours", Place::ours as fn(&Place) -> Command, session),
+        ("real", Place::real, THREAD),
     ] {
         let (mut times, mut memory) = (Sample::default(), Sample::default());
         let mut bytes = 0;
@@ -316,7 +318,7 @@ fn resumed(place: &Place, runs: u32, turns: Turns) -> Result<Value> {
             let mut client = Client::start(app.arg("app-server"), name)?;
             let about = json!({ "clientInfo": { "name": "xtask", "version": "0" } });
             client.call("initialize", &about)?;
-            let params = json!({ "threadId": THREAD, "excludeTurns": exclude });
+            let params = json!({ "threadId": thread, "excludeTurns": exclude });
             let answer = client.call("thread/resume", &params)?;
             let peak = client.leave()?.peak_mib();
             if run > 0 {
