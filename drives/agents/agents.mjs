@@ -52,10 +52,13 @@ async function drive(profile, way) {
     that, start, model, mark, work: place.work, shell: profile.shell,
   });
   try {
-    const link = await scenario.meet();
+    let link = await scenario.meet();
     await scenario.permission(link);
     await scenario.cancel(link);
-    if (profile.process) await scenario.agentKilled(link, profile.process);
+    if (profile.process) {
+      await scenario.agentKilled(link, profile.process);
+      link = await scenario.killedAtMoments(link, profile.process);
+    }
     const left = await scenario.killed(link);
     if (way === "alone" && profile.cannotComeBack) return;
     const { link: again, replay } = await scenario.back();

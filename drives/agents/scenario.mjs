@@ -13,6 +13,9 @@ const PIECE = "piece 5 ";
 /** After a process was killed, those it started end at their next read. */
 const ORPHANS_END_MS = 10_000;
 
+const MOMENTS = ["agent", "sessiond"].flatMap((who) =>
+  ["a command runs", "the person is asked"].map((moment) => [who, moment]));
+
 export class Scenario {
   /** Everything the client was sent for the session, prompts that ended only. */
   live = [];
@@ -125,6 +128,45 @@ export class Scenario {
     this.that("its model was shown the conversation before", missing.length === 0, missing);
   }
 
+  /**
+   * SIGKILL at other moments of a turn, for the agent and for sessiond: while its command runs, and
+   * while the person is asked. The newest link.
+   */
+  async killedAtMoments(link, part) {
+    for (const [number, [who, moment]] of MOMENTS.entries()) {
+      const name = `${who} killed while ${moment}`;
+      const file = `moment-${number}.txt`;
+      const mark = link.frames.length;
+      link.choice = moment === "a command runs" ? "allow_once" : null;
+      const text = `${this.shell}[echo ran >> ${file}; sleep 30]`;
+      const running = link.prompt(this.sessionId, text).then(() => "ended", () => "failed");
+      const asked = () => link.frames.slice(mark).some(
+        ({ method }) => method === "session/request_permission");
+      await link.until(asked, "the question");
+      if (moment === "a command runs") await until(() => this.lines(file) === 1, "the command");
+      link.choice = "allow_once";
+      if (who === "agent") {
+        const agents = marked(this.mark).filter((line) => line.includes(part));
+        for (const line of agents) process.kill(Number.parseInt(line, 10), "SIGKILL");
+      } else {
+        await link.kill();
+      }
+      this.that(`${name}: the turn does not end well`, (await running) === "failed");
+      const left = who === "agent" ? [] : await orphans(this.mark);
+      this.that(`${name}: nothing is left running`, left.length === 0, left);
+      if (who !== "agent") ({ link } = await this.back());
+      const after = await link.prompt(this.sessionId, `after moment ${number}`);
+      this.that(`${name}: the next prompt is answered`,
+        said(after.updates).includes(`after moment ${number}`), after);
+      const ran = moment === "a command runs" ? 1 : 0;
+      this.that(`${name}: it ran ${ran} times`, this.lines(file) === ran, this.lines(file));
+      const shown = JSON.stringify(this.model.shown());
+      this.that(`${name}: the model knows of it`,
+        shown.includes("hello there") && shown.includes(file), shown.slice(-2000));
+    }
+    return link;
+  }
+
   async killed(link) {
     const mark = link.frames.length;
     const text = `${this.shell}[echo once >> once.txt] THEN ${SLOW}`;
@@ -190,6 +232,15 @@ const sentences = (ledger) =>
     .map(({ text }) => text)
     .join("")
     .match(/You said: [a-z ]+/g) ?? [];
+
+/** Waits for something outside of the frames. */
+async function until(condition, what) {
+  const end = Date.now() + ORPHANS_END_MS;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`${what} did not come`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
 
 /** Processes with the mark in their environment, once they had the time to end. */
 async function orphans(mark) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sessiond_engine::alignment::{Alignment, Exchange, align};
 use sessiond_engine::handover::{self, Mark};
-use sessiond_protocol::{HistoryItem, Item, SessionId};
+use sessiond_protocol::{HistoryItem, SessionId};
 
 use super::item::{self, Native};
 
@@ -15,9 +15,6 @@ const KEPT_BYTES: usize = 32 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Record {
     exchanges: Vec<Exchange>,
-    /// How many exchanges there were when the thread was last summed up because somebody asked for
-    /// it.
-    summed_up: usize,
     bytes: usize,
 }
 
@@ -27,13 +24,10 @@ impl Record {
         let turns = page["data"].as_array().into_iter().flatten();
         for turn in turns {
             let items = turn["items"].as_array().map_or(&[][..], Vec::as_slice);
-            let natives: Vec<_> = items.iter().filter_map(item::read).collect();
-            // A compaction that nobody asked for lies within a turn of something else.
-            if matches!(natives.as_slice(), [(_, Native::Compaction)]) {
-                self.summed_up = self.exchanges.len();
-            }
-            for (item, (id, native)) in items.iter().zip(natives) {
-                self.hear(item, (id, native));
+            for item in items {
+                if let Some(read) = item::read(item) {
+                    self.hear(item, read);
+                }
             }
         }
     }
@@ -95,10 +89,6 @@ impl Record {
     ) -> Alignment {
         if self.bytes > KEPT_BYTES {
             return Alignment::DiffersAt(0);
-        }
-        let begins = history.first().map(|first| &first.item);
-        if matches!(begins, Some(Item::Compaction(_))) {
-            self.exchanges.drain(..self.summed_up);
         }
         let handed = handed.and_then(Mark::of_uri);
         if let (Some(first), Some(handed)) = (self.exchanges.first_mut(), handed) {

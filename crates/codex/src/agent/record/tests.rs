@@ -125,23 +125,3 @@ fn what_was_put_into_a_thread_is_part_of_what_it_has() {
     record.take(&json!({ "data": turns }));
     assert_eq!(record.align(session, &log, Some(&handed)), Alignment::Same);
 }
-
-#[test]
-fn a_thread_that_was_summed_up_is_compared_from_there_on() {
-    let mut log = vec![item(
-        json!({ "type": "compaction", "summary": "short", "covers": { "from": 1, "to": 2 }, "window": 1, "digest": "d" }),
-    )];
-    log.extend(ours(&[("user", "two"), ("agent", "2")]));
-    let compaction = json!({ "type": "contextCompaction", "id": "k" });
-    let mut record = Record::default();
-    let turns = [
-        turn(&[user("one"), said("1")]),
-        turn(&[compaction]),
-        turn(&[user("two"), said("2")]),
-    ];
-    record.take(&json!({ "data": turns }));
-    assert_eq!(
-        record.align(SessionId::new(Uuid::now_v7()), &log, None),
-        Alignment::Same
-    );
-}
