@@ -79,7 +79,11 @@ impl Face {
         let attach = self.attach(&asked.session_id.0, (&asked).into(), asked.meta.as_ref())?;
         let parent = attach.session;
         let awaited = Awaited::about(parent, id, Purpose::Fork(Box::new(attach)));
-        self.submit(awaited, Some(parent), Op::SessionFork { at: None })
+        self.submit(
+            awaited,
+            Some(parent),
+            Op::SessionFork { at: None, id: None },
+        )
     }
 
     pub(crate) fn list_sessions(

@@ -151,7 +151,7 @@ async fn open(waist: &mut Waist, options: &Options) -> Result<SessionView, ExecE
         Thread::Resume(session, found_by) => (resume(session, found_by), Some(session)),
         Thread::Fork(parent) => {
             let forked = waist
-                .call(Some(parent), Op::SessionFork { at: None }, drop)
+                .call(Some(parent), Op::SessionFork { at: None, id: None }, drop)
                 .await;
             let copy = view(forked).map_err(|error| no_turn(&error, Some(parent)))?;
             let session = copy.session;

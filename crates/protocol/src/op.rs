@@ -108,6 +108,9 @@ pub enum Op {
         /// The last event they share; the newest bookmark otherwise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Cursor>,
+        /// The copy's id, if the client wants to choose it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<SessionId>,
     },
     /// Put a session that nobody holds away: lists leave it out, nothing of it is lost (LOG-10).
     #[serde(rename = "session.archive")]

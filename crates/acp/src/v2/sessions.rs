@@ -130,7 +130,11 @@ impl Face {
             id: id.clone(),
             resume,
         };
-        self.submit(awaited, Some(session), Op::SessionFork { at: None })
+        self.submit(
+            awaited,
+            Some(session),
+            Op::SessionFork { at: None, id: None },
+        )
     }
 
     pub(super) fn list_sessions(

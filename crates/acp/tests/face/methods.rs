@@ -54,7 +54,7 @@ async fn a_fork_is_a_copy_that_is_attached_to_without_its_past() {
     let fork = stage.submitted().await;
     assert_eq!(
         (fork.session, &fork.op),
-        (Some(session()), &Op::SessionFork { at: None })
+        (Some(session()), &Op::SessionFork { at: None, id: None })
     );
     stage.accept(&fork, Accepted::Session(Box::new(other_view())));
     let attach = stage.submitted().await;

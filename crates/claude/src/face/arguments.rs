@@ -190,11 +190,6 @@ impl Arguments {
         if self.session.is_some() && !is_new && !self.fork {
             return bad("--session-id with --continue or --resume also needs --fork-session.");
         }
-        if self.session.is_some() && !is_new {
-            return bad(
-                "--session-id with --fork-session is not served: the copy gets an id of its own",
-            );
-        }
         if self.go_on == GoOn::Named(String::new()) {
             return bad("--resume needs the id or the title of a session");
         }

@@ -42,7 +42,11 @@ impl Face {
             // Agents behind have no tasks of their own that could be named here.
             "stop_task" => Ok(Some(json!({}))),
             "cancel_async_message" => Ok(Some(self.cancel_message(request))),
-            "set_max_thinking_tokens" | "seed_read_state" | "end_session" => Ok(None),
+            "end_session" => {
+                self.out.control(control::success(id, None));
+                return Ok(self.input_ended().await?);
+            }
+            // Also what concerns the original's own thinking and reading: nothing would come of it.
             _ => Err(Refused::unsupported(&subtype)),
         };
         let frame = match answer {
@@ -245,10 +249,14 @@ impl Face {
     /// Takes a prompt back that has not been given to the engine.
     fn cancel_message(&mut self, request: &Map<String, Value>) -> Value {
         let uuid = text(request, "message_uuid");
-        let before = self.held.len();
-        self.held
-            .retain(|prompt| uuid.is_none() || prompt.uuid != uuid);
-        json!({ "cancelled": self.held.len() < before })
+        let is_it = |prompt: &super::prompt::Prompt| uuid.is_some() && prompt.uuid == uuid;
+        let (taken, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.held).into_iter().partition(is_it);
+        self.held = kept.into();
+        for prompt in &taken {
+            self.out.lifecycle(prompt, "cancelled");
+        }
+        json!({ "cancelled": !taken.is_empty() })
     }
 }
 

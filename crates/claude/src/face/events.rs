@@ -100,6 +100,7 @@ impl Face {
             return;
         };
         self.out.state("running");
+        self.out.lifecycle(&prompt, "started");
         let model = config.model.unwrap_or_else(|| self.model());
         self.tell_init(&model);
         let partial = match self.options.arguments.partial {
@@ -189,6 +190,9 @@ impl Face {
         };
         let members = outcome.members(turn, counts);
         self.out.passing("result", members);
+        if let Some(prompt) = turn.and_then(|turn| turn.prompt.as_ref()) {
+            self.out.lifecycle(prompt, "completed");
+        }
         self.results += 1;
         self.exit = outcome.exit;
         self.out.state("idle");

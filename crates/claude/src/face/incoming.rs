@@ -54,6 +54,7 @@ impl Face {
             self.tell_result(&Outcome::failed(&error));
             return Ok(());
         }
+        self.out.lifecycle(&prompt, "queued");
         self.held.push_back(prompt);
         if self.waits_for_servers() {
             self.greet_servers();
@@ -92,6 +93,7 @@ impl Face {
             && let Err(error) = self.open_new().await
         {
             self.tell_result(&Outcome::failed(&error));
+            self.out.lifecycle(&prompt, "cancelled");
             return Ok(());
         }
         match self.start(prompt.content.clone()).await {
@@ -107,6 +109,7 @@ impl Face {
             }
             Err(error) => {
                 self.tell_result(&Outcome::failed(&error));
+                self.out.lifecycle(&prompt, "cancelled");
                 Ok(())
             }
         }
@@ -165,8 +168,9 @@ impl Face {
 
     /// Gives the prompts that the engine has not got their results: they are not run.
     pub(super) fn drop_held(&mut self) {
-        for _ in 0..self.held.drain(..).count() {
+        for prompt in std::mem::take(&mut self.held) {
             self.tell_result(&Outcome::not_run());
+            self.out.lifecycle(&prompt, "cancelled");
         }
     }
 

@@ -37,6 +37,7 @@ impl Face {
         if self.place != Place::Attached {
             // There is nothing yet that could be cleared or summed up.
             self.tell_result(&Outcome::local());
+            self.out.lifecycle(&prompt, "completed");
             return Ok(());
         }
         let op = match local {
@@ -44,12 +45,16 @@ impl Face {
             Local::Compact => Op::SessionCompact {},
         };
         match (local, self.engine.call(Some(self.out.session), op).await) {
-            (_, Err(error)) => self.tell_result(&Outcome::failed(&error)),
+            (_, Err(error)) => {
+                self.tell_result(&Outcome::failed(&error));
+                self.out.lifecycle(&prompt, "cancelled");
+            }
             (Local::Clear, Ok(_)) => {
                 let id = self.out.session.to_string();
                 let members = json!({ "new_conversation_id": id, "trigger": "clear" });
                 self.out.passing("conversation_reset", members);
                 self.tell_result(&Outcome::local());
+                self.out.lifecycle(&prompt, "completed");
             }
             (Local::Compact, Ok(Accepted::Turn { turn })) => {
                 self.queued.push_back((turn, prompt));

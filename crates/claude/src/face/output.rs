@@ -5,6 +5,7 @@ use sessiond_protocol::SessionId;
 use sessiond_wire::OutQueue;
 use uuid::Uuid;
 
+use super::prompt::Prompt;
 use super::serve::States;
 use crate::line::{Delta, OutFrame};
 use crate::message;
@@ -52,6 +53,14 @@ impl Output {
     /// More text of a block.
     pub(super) fn delta(&self, delta: Delta) {
         self.queue.push(OutFrame::Delta(delta));
+    }
+
+    /// Where a prompt is that the program has named: queued, started, completed, cancelled.
+    pub(super) fn lifecycle(&self, prompt: &Prompt, state: &str) {
+        if let Some(uuid) = &prompt.uuid {
+            let members = json!({ "command_uuid": uuid, "state": state });
+            self.passing("command_lifecycle", members);
+        }
     }
 
     /// What the session is at, where the SDK reads that (claude.md 5.4).

@@ -302,7 +302,7 @@ impl Face {
     }
 
     /// There will be no further line: what runs and waits comes to its end, and nobody can be asked.
-    async fn input_ended(&mut self) -> Result<(), WireError> {
+    pub(super) async fn input_ended(&mut self) -> Result<(), WireError> {
         self.input = Input::Ended;
         self.fail_closed().await?;
         self.submit_prompts().await

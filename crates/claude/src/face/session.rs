@@ -206,7 +206,8 @@ impl Face {
         parent: SessionId,
         at: Option<Cursor>,
     ) -> Result<SessionId, WireError> {
-        let forked = Op::SessionFork { at };
+        let id = self.options.arguments.session;
+        let forked = Op::SessionFork { at, id };
         match self.engine.call(Some(parent), forked).await {
             Ok(Accepted::Session(view)) => Ok(view.session),
             Ok(_) => Err(unexpected()),

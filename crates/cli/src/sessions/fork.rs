@@ -14,7 +14,9 @@ use crate::waist::unexpected;
 pub(super) fn run(setup: &Setup, fork: &Fork) -> Result<(), Failure> {
     let at = fork.at.map(Cursor);
     let parent = named::find(setup, &fork.session)?;
-    let Accepted::Session(child) = submission::ask(setup, parent, Op::SessionFork { at })? else {
+    let Accepted::Session(child) =
+        submission::ask(setup, parent, Op::SessionFork { at, id: None })?
+    else {
         return Err(unexpected().into());
     };
     let session = child.session;

@@ -116,7 +116,12 @@ fn control_requests_are_answered() {
             (
                 "set_max_thinking_tokens",
                 json!({"max_thinking_tokens": 1}),
-                json!("success"),
+                json!("unsupported_request"),
+            ),
+            (
+                "seed_read_state",
+                json!({"path": "/x", "mtime": 1}),
+                json!("unsupported_request"),
             ),
             ("side_question", json!({}), json!("unsupported_request")),
             ("martian", json!({}), json!("unsupported_request")),

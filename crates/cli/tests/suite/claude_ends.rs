@@ -304,6 +304,20 @@ fn prompts_wait_for_each_other() {
     assert_eq!(said, expected);
 }
 
+/// claude.md 5.1: a session that is ended by request ends as at the end of its input: what runs comes
+/// to its end first.
+#[test]
+fn end_session_lets_the_turn_end_and_then_the_program() {
+    let home = Home::new();
+    let mut claude = Claude::start(&home, &[]);
+    claude.prompt("/say x\n/think y\n/sleep 0.5\n/say done");
+    claude.frame("assistant");
+    let answer = claude.control("end_session", json!({}));
+    assert_eq!(answer["subtype"], "success", "{answer}");
+    assert_eq!(claude.result()["subtype"], "success");
+    assert_eq!(claude.ended(PATIENCE).0, Some(0));
+}
+
 /// SQEQ-3: an interrupt stops the turn that runs; what waits stays, and the answer lists it.
 #[test]
 fn what_waits_outlives_an_interrupt() {
@@ -322,6 +336,13 @@ fn what_waits_outlives_an_interrupt() {
         (&result["result"], &result["user_message_uuid"]),
         (&json!("the next"), &next["uuid"])
     );
+    claude.frame("command_lifecycle");
+    let states = claude.server.frames.iter().filter_map(|frame| {
+        let is_next = frame["command_uuid"] == next["uuid"];
+        is_next.then(|| frame["state"].as_str().unwrap_or_default())
+    });
+    let states: Vec<&str> = states.collect();
+    assert_eq!(states, ["queued", "started", "completed"]);
     claude.prompt("/say x\n/think y\n/sleep 600");
     claude.frame("assistant");
     claude.prompt("never");

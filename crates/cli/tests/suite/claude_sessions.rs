@@ -48,6 +48,15 @@ fn a_session_is_found_by_id_by_title_and_as_the_newest() {
     let fork = fork["session_id"].as_str().unwrap().to_owned();
     assert_ne!(fork, ID);
     assert_eq!((turns(&home, ID), turns(&home, &fork)), (4, 5));
+    // The copy has the id that the program chose, and no id twice.
+    let chosen = "0191f0aa-0000-4000-8000-0000000000f0";
+    let words = ["--resume", ID, "--fork-session", "--session-id", chosen];
+    let copy = last(&one(&home, &words, "chosen").well());
+    assert_eq!(copy["session_id"], chosen);
+    assert_eq!((turns(&home, ID), turns(&home, chosen)), (4, 5));
+    let again = last(&one(&home, &words, "twice"));
+    assert_eq!(again["is_error"], true, "{again}");
+    assert_eq!(turns(&home, chosen), 5);
 }
 
 /// RESUME-2: a title of several sessions is an error that lists their ids.

@@ -162,7 +162,7 @@ impl Face {
         (parent, at): (SessionId, Option<sessiond_protocol::Cursor>),
         wish: Wish,
     ) -> Begun {
-        let op = Op::SessionFork { at };
+        let op = Op::SessionFork { at, id: None };
         self.submit(Some(parent), op, move |face, forked| match view(forked) {
             Ok(view) => {
                 if let Err(error) = face.attach(id.clone(), view.session, wish) {

@@ -251,11 +251,16 @@ impl Serving {
                 false => catalog::status(store, session),
             });
         }
-        if let Op::SessionFork { at } = op {
+        if let Op::SessionFork { at, id: child } = op {
             return forking::fork(
                 &self.inner,
                 self.outlet.clone(),
-                forking::Wish { id, session, at },
+                forking::Wish {
+                    id,
+                    session,
+                    at,
+                    child,
+                },
             );
         }
         if let Some(place) = shelf::Place::of(&op) {

@@ -27,13 +27,15 @@ pub(super) struct Wish {
     pub(super) id: SubmissionId,
     pub(super) session: SessionId,
     pub(super) at: Option<Cursor>,
+    /// The id that the copy shall have; a fresh one where there is none.
+    pub(super) child: Option<SessionId>,
 }
 
 /// Forks a session, whether or not it is open here; the receipt says how it went.
 pub(super) fn fork(inner: &Arc<Inner>, outlet: Outlet, wish: Wish) {
     let inner = inner.clone();
     tokio::spawn(async move {
-        let forked = run(&inner, wish.session, wish.at).await;
+        let forked = run(&inner, wish.session, (wish.at, wish.child)).await;
         let decision = Decision::on(wish.session, Action::Fork, &forked);
         decision.written(&inner.config.store).await;
         let verdict = match forked {
@@ -47,8 +49,11 @@ pub(super) fn fork(inner: &Arc<Inner>, outlet: Outlet, wish: Wish) {
 async fn run(
     inner: &Arc<Inner>,
     parent: SessionId,
-    at: Option<Cursor>,
+    (at, child): (Option<Cursor>, Option<SessionId>),
 ) -> Result<SessionView, WireError> {
+    if let Some(child) = child {
+        unused(inner, child).await?;
+    }
     let lease = borrow(inner, parent).await?;
     let reader = lease.clone();
     let recovered = opening::blocking(move || {
@@ -66,12 +71,28 @@ async fn run(
         return Err(WireError::new(ErrorCode::AgentUnavailable, message).about(parent));
     };
     let at = at.unwrap_or(stands.bookmark);
-    let child = SessionId::new(Uuid::now_v7());
+    let child = child.unwrap_or_else(|| SessionId::new(Uuid::now_v7()));
     let split = opening::blocking(move || split(&lease, (parent, at), child));
     let (lease, recovered) = split.await?;
     let epoch = recovered.generation.epoch + 1;
     let stands = (inner.config.persistence, epoch, recovered.standing);
     begin((child, header.cwd), factory, lease, stands).await
+}
+
+/// Refuses an id that a session has, also one that is put away.
+async fn unused(inner: &Arc<Inner>, child: SessionId) -> Result<(), WireError> {
+    let store = inner.config.store.clone();
+    let exists = opening::blocking(move || {
+        let exists = store.exists(&subject(child)?);
+        exists.map_err(|error| refusal(child, &error))
+    });
+    match exists.await? {
+        true => {
+            let message = "a session of this id exists";
+            Err(WireError::new(ErrorCode::Invalid, message).about(child))
+        }
+        false => Ok(()),
+    }
 }
 
 /// The lease of the session: that of its actor, where it is open here.

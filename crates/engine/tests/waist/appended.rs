@@ -53,7 +53,7 @@ async fn what_was_appended_is_part_of_the_conversation() {
         .await;
     assert!(matches!(appended, Verdict::Accepted(_)), "{appended:?}");
     let fork = client
-        .submit(Some(session), Op::SessionFork { at: None })
+        .submit(Some(session), Op::SessionFork { at: None, id: None })
         .await;
     let Verdict::Accepted(Accepted::Session(child)) = fork else {
         panic!("{fork:?}");

@@ -37,7 +37,7 @@ async fn what_was_granted_and_what_was_refused_is_in_the_audit_with_its_reason()
         .resume(SessionId::new(uuid::Uuid::from_u128(9)), Replay::None)
         .await;
     client
-        .submit(Some(session), Op::SessionFork { at: None })
+        .submit(Some(session), Op::SessionFork { at: None, id: None })
         .await;
     stranger.submit(Some(session), Op::SessionArchive {}).await;
     client.submit(Some(session), Op::SessionClose {}).await;

@@ -88,7 +88,9 @@ async fn what_was_cleared_is_neither_shown_nor_remembered_and_a_fork_takes_it_up
     }
     let mut client = Client::connect(&engine_2).await;
     let at = Some(before);
-    let fork = client.submit(Some(session), Op::SessionFork { at }).await;
+    let fork = client
+        .submit(Some(session), Op::SessionFork { at, id: None })
+        .await;
     let Verdict::Accepted(sessiond_protocol::Accepted::Session(view)) = fork else {
         panic!("{fork:?}");
     };

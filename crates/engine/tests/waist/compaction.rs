@@ -109,7 +109,13 @@ async fn the_agent_goes_on_from_the_summary(store: Store) {
         client.submit(Some(session), Op::SessionRewind { to }).await;
         turn(&mut client, session, "known").await;
         assert_eq!(client.said(), [remembers]);
-        let fork = client.submit(Some(session), Op::SessionFork { at: Some(after) });
+        let fork = client.submit(
+            Some(session),
+            Op::SessionFork {
+                at: Some(after),
+                id: None,
+            },
+        );
         let Verdict::Accepted(Accepted::Session(child)) = fork.await else {
             panic!("it forks at the end of a compaction");
         };

@@ -8,7 +8,10 @@ use sessiond_protocol::{
 use crate::harness::{Client, engine};
 
 async fn fork(client: &mut Client, session: SessionId, at: Option<Cursor>) -> SessionView {
-    match client.submit(Some(session), Op::SessionFork { at }).await {
+    match client
+        .submit(Some(session), Op::SessionFork { at, id: None })
+        .await
+    {
         Verdict::Accepted(Accepted::Session(view)) => *view,
         other => panic!("{other:?}"),
     }

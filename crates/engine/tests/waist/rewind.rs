@@ -130,7 +130,9 @@ async fn a_fork_of_what_went_back_goes_on_from_there() {
         (None, &["one"][..], "2 items"),
         (Some(two), &["one", "two"], "4 items"),
     ] {
-        let fork = client.submit(Some(session), Op::SessionFork { at }).await;
+        let fork = client
+            .submit(Some(session), Op::SessionFork { at, id: None })
+            .await;
         let Verdict::Accepted(Accepted::Session(child)) = fork else {
             panic!("{fork:?}");
         };

@@ -90,7 +90,7 @@ async fn a_fork_is_resumed_without_its_history_and_has_nothing_to_say() {
     let fork = stage.submitted().await;
     assert_eq!(
         (&fork.op, fork.session),
-        (&Op::SessionFork { at: None }, Some(session()))
+        (&Op::SessionFork { at: None, id: None }, Some(session()))
     );
     let mut child = view();
     child.session = OTHER.parse().unwrap();
