@@ -325,7 +325,7 @@ impl<'a> Driver<'a> {
             }
             _ => self.ask(name, &label, "initialize", Some(hello), None)?,
         }
-        let answer = self.answer_to(&label, Some(self.target.timeouts.start))?;
+        let answer = self.answer_to(&label, None)?;
         if self.tongue == Tongue::AcpV2 && answer["result"]["protocolVersion"] != 2 {
             let why = "the target does not speak version 2";
             return Err(Halt::Skip(why.to_owned()));

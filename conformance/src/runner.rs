@@ -227,7 +227,11 @@ impl Runner<'_> {
         let mut findings: Vec<(String, Finding)> = Vec::new();
         let mut all: Vec<(String, Finding)> = Vec::new();
         let mut shown = Vec::new();
-        for turn in 1..=most.unwrap_or(1) {
+        let stride = match (most, self.target.sweeps) {
+            (Some(most), Some(sweeps)) => most.div_ceil(sweeps.max(1)),
+            _ => 1,
+        };
+        for turn in (1..=most.unwrap_or(1)).step_by(stride) {
             let name = format!("{number}-{turn}");
             let place = Place::make(self.root.join(&name))?;
             let Some(own) = schemas.get(&Tongue::of(&variant.id)) else {

@@ -1,7 +1,7 @@
 //! A target: how a runtime is started, and how it is made to do things. `targets/*.toml`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -26,6 +26,10 @@ pub(crate) struct Target {
     /// Files that are there before each case, with their text: settings of the runtime.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
+    /// How often a case that kills at each frame is repeated at most, its frames spread evenly; as the case
+    /// says when absent.
+    #[serde(default)]
+    pub(crate) sweeps: Option<usize>,
     /// How many cases run at once; as the processors allow when absent.
     #[serde(default)]
     pub(crate) jobs: Option<usize>,
@@ -50,7 +54,7 @@ pub(crate) struct Target {
 pub(crate) struct Timeouts {
     /// An answer.
     pub(crate) reply: u64,
-    /// The first answer of a process.
+    /// The first line of a process.
     pub(crate) start: u64,
     /// Silence after which nothing more is expected.
     pub(crate) quiet: u64,
@@ -75,6 +79,10 @@ impl Default for Timeouts {
 impl Timeouts {
     pub(crate) fn reply(self) -> Duration {
         Duration::from_millis(self.reply)
+    }
+
+    pub(crate) fn start(self) -> Duration {
+        Duration::from_millis(self.start)
     }
 
     pub(crate) fn quiet(self) -> Duration {
@@ -188,6 +196,7 @@ fn shipped(argv: &[String]) -> Result<Target, Error> {
         argv: Vec::new(),
         env: BTreeMap::new(),
         files: BTreeMap::new(),
+        sweeps: None,
         jobs: None,
         recognise: Vec::new(),
         timeouts: Timeouts::default(),
@@ -201,9 +210,9 @@ fn resolve(argv: &mut [String]) -> Result<(), Error> {
     let Some(program) = argv.first_mut().filter(|program| program.contains('/')) else {
         return Ok(());
     };
-    let path = PathBuf::from(&*program);
-    let whole = path
-        .canonicalize()
+    // Links stay as they are: a Python environment knows itself by the path of its interpreter.
+    let whole = std::path::absolute(&*program)
+        .and_then(|path| path.metadata().map(|_| path))
         .map_err(|error| Error::Usage(format!("{program}: {error}")))?;
     *program = whole.to_string_lossy().into_owned();
     Ok(())

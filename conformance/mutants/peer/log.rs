@@ -114,6 +114,7 @@ impl Log {
             self.next += 1;
         } else {
             die_on("full-disk-kills");
+            die_on("sqeq-full-disk-kills");
         }
         written
     }

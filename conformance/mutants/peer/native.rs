@@ -1,6 +1,8 @@
 //! The reference peer as a server of sessiond's native protocol: `reference-peer sqeq`.
 
+mod delivery;
 mod frame;
+mod history;
 mod ops;
 mod session;
 mod standing;
@@ -203,7 +205,7 @@ impl Server {
         };
         let mut limits = json!({
             "frame_bytes": or("sqeq-no-limits", json!(0), json!(64 * 1024 * 1024)),
-            "queued_turns": 16, "steers": 16, "idempotency_keys": 128, "ack_window": 512,
+            "queued_turns": 16, "steers": 16, "idempotency_keys": 128, "ack_window": delivery::WINDOW,
             "page_sessions": 100, "page_events": 1000, "filter_chars": 500,
         });
         if on("sqeq-no-ack-window") {
@@ -298,10 +300,19 @@ impl Server {
         match kind {
             "session.new" => self.new_session(&id, op),
             "session.resume" => self.resume(&id, op),
+            "session.list" if on("sqeq-edge-silent") && self.at_edge() => {}
             "session.list" => self.receipt(&id, Ok(self.list())),
             "session.read" => {
                 let page = self.read(session, op);
                 self.receipt(&id, page);
+            }
+            "session.import" => {
+                let view = self.import(&id, op);
+                self.receipt(&id, view);
+            }
+            "session.fork" => {
+                let view = self.fork(session.as_str().unwrap_or_default(), op);
+                self.receipt(&id, view);
             }
             _ => self.about(&id, session, op),
         }
@@ -348,6 +359,18 @@ impl Server {
             }
             "session.rename" => {
                 let result = open.rename(op["title"].as_str().unwrap_or_default());
+                self.receipt(id, result);
+            }
+            "session.append" => {
+                let result = open.append(id, op);
+                self.receipt(id, result);
+            }
+            "session.rewind" => {
+                let result = open.rewind(id, op);
+                self.receipt(id, result);
+            }
+            "session.compact" => {
+                let result = open.compact(id);
                 self.receipt(id, result);
             }
             "session.detach" | "session.close" => self.leave(id, &name),
@@ -411,9 +434,18 @@ impl Server {
         let session = value["session"].as_str().unwrap_or_default();
         let newest = self.sessions.get(session).map_or(0, Session::newest);
         let wrong = self.greeted != Greeted::WithAcks || cursor > newest;
+        if let (Some(session), false) = (self.sessions.get(session), wrong) {
+            session.shared.acknowledged(cursor);
+        }
         if (wrong && !on("sqeq-ack-unchecked")) || (on("sqeq-ack-error") && !wrong) {
             self.error(bad("invalid", "that was not sent, or not announced"));
         }
+    }
+
+    /// Whether a client is at the edge of its window somewhere.
+    fn at_edge(&self) -> bool {
+        let mut sessions = self.sessions.values();
+        sessions.any(|session| session.shared.at_edge())
     }
 
     /// Ends every session.

@@ -36,7 +36,8 @@ impl Driver<'_> {
             Step::Post(submit) => self.submit(submit).map(|_| ()),
             Step::Write(write) => self.write(write),
             Step::Notify(notify) => {
-                let mut frame = json!({"jsonrpc": "2.0", "method": notify.method});
+                let method = self.variables.text(&notify.method);
+                let mut frame = json!({"jsonrpc": "2.0", "method": method});
                 if let Some(params) = &notify.params {
                     frame["params"] = self.variables.fill(params);
                 }
@@ -120,7 +121,8 @@ impl Driver<'_> {
             .as_ref()
             .map(|params| self.variables.fill(params));
         let id = request.id.as_ref().map(|id| self.variables.fill(id));
-        self.ask(&request.process, &label, &request.method, params, id)?;
+        let method = self.variables.text(&request.method);
+        self.ask(&request.process, &label, &method, params, id)?;
         Ok(label)
     }
 
@@ -162,7 +164,12 @@ impl Driver<'_> {
 
     fn exit(&self, exit: &Exit) -> Did {
         let index = self.process(&exit.process)?.index;
-        let within = self.within(exit.within, self.target.timeouts.exit());
+        let timeouts = self.target.timeouts;
+        // One that has said nothing yet may still be starting, and ends when it has.
+        let heard = self.recorder.look().lines().any(|(_, of, _)| of == index);
+        let starting = if heard { 0 } else { timeouts.start };
+        let usual = timeouts.exit() + Duration::from_millis(starting);
+        let within = self.within(exit.within, usual);
         let ended = |what: &What| matches!(what, What::Exited(_));
         let found = self.recorder.wait(
             within,

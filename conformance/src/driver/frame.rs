@@ -152,7 +152,14 @@ impl Driver<'_> {
             let why = format!("{}: no request is called `{label}`", self.case.id);
             Halt::Fault(Error::Harness(why))
         })?;
-        let within = self.within(within, self.target.timeouts.reply());
+        // Before it has said anything, it may still be starting.
+        let timeouts = self.target.timeouts;
+        let heard = |(_, process, _)| process == asked.process;
+        let usual = match self.recorder.look().lines().any(heard) {
+            true => timeouts.reply(),
+            false => timeouts.start().max(timeouts.reply()),
+        };
+        let within = self.within(within, usual);
         let found = self.recorder.wait(
             within,
             asked.at,

@@ -91,11 +91,11 @@ impl Plan {
                 "SLOW" => {
                     let [pieces, milliseconds, bytes] = numbers(argument);
                     let pieces = pieces.min(MOST_PIECES);
-                    let filler = "x".repeat(bytes.min(MOST_BYTES / pieces.max(1)));
+                    let bytes = bytes.min(MOST_BYTES / pieces.max(1));
                     answer.pace = Duration::from_millis(milliseconds as u64);
                     parts.push(Part::Text(
                         (1..=pieces)
-                            .map(|n| format!("piece {n} {filler}"))
+                            .map(|n| format!("piece {n} {}", filler(n, bytes)))
                             .collect(),
                     ));
                 }
@@ -178,6 +178,18 @@ fn beginning(text: &str) -> &str {
 fn numbers(argument: &str) -> [usize; 3] {
     let mut words = argument.split_whitespace().map(str::parse);
     std::array::from_fn(|_| words.next().and_then(Result::ok).unwrap_or(0))
+}
+
+/// Letters that do not repeat themselves: some agents take what repeats itself for a model that is stuck.
+fn filler(seed: usize, bytes: usize) -> String {
+    let mut state = seed.wrapping_mul(2_654_435_761) | 1;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        char::from(b'a' + u8::try_from((state >> 33) % 26).unwrap_or(0))
+    };
+    (0..bytes).map(|_| next()).collect()
 }
 
 /// Text in three pieces, so that every stream has a middle.

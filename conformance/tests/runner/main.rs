@@ -9,6 +9,7 @@
 mod command_line;
 mod hostile;
 mod peer;
+mod profile;
 
 use std::io::Read as _;
 use std::process::{Command, Output, Stdio};

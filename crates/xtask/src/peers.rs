@@ -454,8 +454,9 @@ fn rust_example(Installation { drives, into }: &Installation<'_>) -> Result<()> 
     let named = std::fs::read_to_string(&named).map_err(Error::io(named.display().to_string()))?;
     process::run(
         Command::new(cargo())
-            .args(["install", "--quiet", "--locked", "--debug", "--example"])
-            .args(["agent", "--root"])
+            .args(["install", "--quiet", "--locked", "--debug"])
+            // Without them the example of this release does not compile.
+            .args(["--features", "unstable", "--example", "agent", "--root"])
             .arg(into)
             .arg("--target-dir")
             .arg(into.join("build"))

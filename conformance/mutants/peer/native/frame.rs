@@ -49,12 +49,17 @@ pub(super) fn bare(event: &Value) -> Value {
 }
 
 /// The operations that there are.
-const OPERATIONS: [&str; 9] = [
+const OPERATIONS: [&str; 14] = [
     "session.new",
     "session.resume",
     "session.list",
     "session.read",
     "session.rename",
+    "session.append",
+    "session.import",
+    "session.rewind",
+    "session.fork",
+    "session.compact",
     "session.detach",
     "session.close",
     "turn.start",

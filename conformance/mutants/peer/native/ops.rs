@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Server;
 use super::frame::{self, bad, named};
 use super::session::{Session, Terms};
+use super::{Greeted, Server};
 use crate::fault::on;
 use crate::log::{self, Log, Refusal};
 
@@ -28,6 +28,13 @@ impl Server {
         }
         if on("sqeq-leave-for-good") {
             self.made = Some(name.to_owned());
+        }
+    }
+
+    fn terms(&self, op: &Value) -> Terms {
+        Terms {
+            acknowledges: self.greeted == Greeted::WithAcks,
+            ..Terms::of(op)
         }
     }
 
@@ -70,7 +77,7 @@ impl Server {
             return;
         }
         self.made = Some(name.clone());
-        let session = Session::start(&name, cwd, log, self.wire.clone(), Terms::of(op));
+        let session = Session::start(&name, cwd, log, self.wire.clone(), self.terms(op));
         if on("sqeq-event-first") {
             session.opened();
         }
@@ -131,7 +138,7 @@ impl Server {
             self.folder.join(format!("{name}.pid")),
             std::process::id().to_string(),
         );
-        let session = Session::again(&name, log, content, self.wire.clone(), Terms::of(op));
+        let session = Session::again(&name, log, content, self.wire.clone(), self.terms(op));
         session.replay(&op["replay"]);
         self.receipt(id, Ok(session.view()));
         self.sessions.insert(name, session);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::delivery::Progress;
 use super::frame::{bad, named, uuid};
 use super::turn::Turn;
 use crate::fault::on;
@@ -24,7 +25,9 @@ pub(super) struct Terms {
     /// Whether it answers questions.
     pub(super) answers: bool,
     /// Whether a turn is finished when it goes.
-    finishes: bool,
+    pub(super) finishes: bool,
+    /// Whether it acknowledges what it is sent.
+    pub(super) acknowledges: bool,
 }
 
 impl Terms {
@@ -34,6 +37,7 @@ impl Terms {
         Self {
             answers: kinds.is_none_or(|kinds| kinds.contains(&json!("permission"))),
             finishes: finishes || on("sqeq-end-finishes"),
+            acknowledges: false,
         }
     }
 }
@@ -63,6 +67,10 @@ pub(super) struct State {
     /// Events of before this process.
     pub(super) past: Vec<Value>,
     pub(super) damaged: usize,
+    /// Of a client that acknowledges.
+    pub(super) progress: Option<Progress>,
+    /// Whether the disk refused a record of the turn that runs.
+    pub(super) refused: bool,
 }
 
 /// A turn that was submitted.
@@ -117,7 +125,12 @@ impl Session {
             keys: BTreeMap::new(),
             past: content.updates,
             damaged: content.lost,
+            progress: None,
+            refused: false,
         };
+        if terms.acknowledges {
+            state.progress = Some(Progress::at(state.log.next().saturating_sub(1)));
+        }
         if on("sqeq-damage-empties") && state.damaged > 0 {
             state.past.clear();
         }
@@ -411,7 +424,9 @@ impl Shared {
             .to_owned();
         let mut frame = json!({"v": 1, "type": "event", "session": self.id, "event": event});
         if let Some(place) = place {
-            frame["turn"] = json!(place.turn);
+            if !place.turn.is_empty() {
+                frame["turn"] = json!(place.turn);
+            }
             if let Some(item) = place.item {
                 frame["item"] = json!(item);
             }
@@ -429,15 +444,18 @@ impl Shared {
             if left_out {
                 state.log.skip();
             } else {
-                // A full disk is the file system's fault; the suite's case looks at what is told.
-                let _ = state.log.append(&frame);
+                let refused = state.log.append(&frame).is_err();
+                state.refused |= refused;
+                // What was not written has no place in the log.
+                let members = frame.as_object_mut().filter(|_| refused);
+                members.map(|members| members.remove("cursor"));
             }
         }
         if state.attached {
             if on("sqeq-cursor-twice") && cursor > 0 {
                 self.wire.send(frame.clone());
             }
-            self.wire.send(frame);
+            self.deliver(state, &frame);
         }
         cursor
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::frame::uuid;
+use super::history::in_force;
 use super::session::{Job, Kept, Place, Session, Shared};
 use crate::fault::on;
 
@@ -25,7 +26,12 @@ impl Session {
             after
         };
         let mut skip = usize::from(on("sqeq-replay-skips-one") && after == 0);
-        for frame in &state.past {
+        let past = if after == 0 {
+            in_force(&state.past)
+        } else {
+            state.past.clone()
+        };
+        for frame in &past {
             let cursor = frame["cursor"].as_u64().unwrap_or(0);
             let user = frame["event"]["item"]["type"] == "user_message";
             if cursor <= after || (user && on("sqeq-replay-without-prompts")) {

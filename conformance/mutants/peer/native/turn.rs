@@ -90,6 +90,10 @@ impl<'a> Turn<'a> {
         if let Some(why) = error {
             event["error"] = json!({"code": "agent_failed", "message": why});
         }
+        if std::mem::take(&mut state.refused) && !on("sqeq-full-disk-untold") {
+            event["outcome"] = json!("failed");
+            event["error"] = json!({"code": "storage", "message": "no room for the log"});
+        }
         state.active = None;
         state.cancelled = false;
         let failed = event["outcome"] == "failed";
