@@ -23,6 +23,9 @@ pub(crate) struct Case {
     /// What stands before the first step.
     #[serde(default)]
     pub(crate) begin: Begin,
+    /// Further words of the command line of the process with which the case begins.
+    #[serde(default)]
+    pub(crate) args: Vec<String>,
     /// What the client offers in `initialize`.
     #[serde(default = "no_capabilities")]
     pub(crate) capabilities: Value,
@@ -68,6 +71,8 @@ pub(crate) enum StateNeed {
     Nothing,
     /// Where the log of a session lies.
     Files,
+    /// Which command prints a session.
+    Export,
 }
 
 /// How much of a runtime a case is about. A level includes those before it.
@@ -105,7 +110,7 @@ pub(crate) enum Begin {
     Process,
     /// `initialize` is answered.
     Initialized,
-    /// `session/new` is answered; `$session` is its id.
+    /// `session/new` is answered; `$session` is its id. Claude's is given on the command line.
     #[default]
     Session,
 }

@@ -124,6 +124,20 @@ pub(crate) enum Ask {
     },
     /// What was read of a file; a file that is not there is `null`.
     File { file: String, fits: Value },
+    /// What stands on stderr of a process.
+    Stderr {
+        #[serde(default = "first")]
+        process: String,
+        fits: Value,
+    },
+    /// What the client saw of the agent's text in the window stands in a recorded file.
+    Printed {
+        file: String,
+        window: [String; 2],
+        /// Only what it saw this many milliseconds before the end of the window.
+        #[serde(default)]
+        older: u64,
+    },
     /// A recorded file has so many lines.
     FileLines {
         file: String,
@@ -238,6 +252,20 @@ pub(crate) enum LineRule {
     Questions,
     /// Native protocol: nothing follows `bye` or a fatal error.
     Last,
+    /// Claude: no line is longer than its SDKs read.
+    Short,
+    /// Claude: U+2028 and U+2029 are escaped.
+    NoSeparators,
+    /// Claude: a control request has one answer, and nothing else has one.
+    Controls,
+    /// Claude: what is of a turn stands between its `init` and its `result`.
+    InTurn,
+    /// Codex exec: the thread first, the turn's end last, each item begun before it ends.
+    ExecOrder,
+    /// Codex app-server: a turn begins, its items, it ends, once; one at a time in a thread.
+    AppOrder,
+    /// Codex: no item is open when its turn ends.
+    ItemsClosed,
 }
 
 fn once() -> usize {

@@ -1,5 +1,7 @@
 //! The client that a target talks to: what it answers to the target's own requests.
 
+mod sdk;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +10,12 @@ use serde_json::{Value, json};
 
 use crate::case::{Elicitation, Permission};
 use crate::process::Pen;
+use crate::tongue::Tongue;
 
 /// Answers requests of a target by itself, as the case says.
 #[derive(Debug)]
 pub(crate) struct Client {
+    tongue: Tongue,
     cwd: PathBuf,
     capabilities: Value,
     state: Mutex<State>,
@@ -26,8 +30,9 @@ struct State {
 
 impl Client {
     /// A client with these capabilities whose files are below `cwd`.
-    pub(crate) fn new(cwd: &Path, capabilities: Value) -> Self {
+    pub(crate) fn new(tongue: Tongue, cwd: &Path, capabilities: Value) -> Self {
         Self {
+            tongue,
             cwd: cwd.to_path_buf(),
             capabilities,
             state: Mutex::new(State {
@@ -57,6 +62,12 @@ impl Client {
             }
             return;
         }
+        if frame["type"] == "control_request" {
+            if let Some(answer) = self.control(frame) {
+                pen.frame(&answer);
+            }
+            return;
+        }
         let (Some(id), Some(method)) = (frame.get("id"), frame["method"].as_str()) else {
             return;
         };
@@ -77,6 +88,9 @@ impl Client {
 
     /// `None` for a question that stays open.
     fn outcome(&self, method: &str, params: &Value) -> Option<Result<Value, i32>> {
+        if self.tongue == Tongue::AppServer {
+            return self.approval(method, params);
+        }
         let offers = |pointer: &str| self.capabilities.pointer(pointer) == Some(&json!(true));
         match method {
             "session/request_permission" => self.permission(&params["options"]).map(Ok),

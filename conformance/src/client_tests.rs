@@ -21,7 +21,7 @@ fn client() -> (tempfile::TempDir, Client) {
         "terminal": true,
         "elicitation": {"form": {}},
     });
-    let client = Client::new(folder.path(), offers);
+    let client = Client::new(Tongue::AcpV1, folder.path(), offers);
     (folder, client)
 }
 

@@ -2,7 +2,9 @@
 
 mod act;
 mod damage;
+mod export;
 mod frame;
+mod sdk;
 mod submit;
 
 use std::collections::BTreeMap;
@@ -60,6 +62,21 @@ pub(crate) enum Awaited {
     TurnEnd,
     /// The session, whose id this is, is idle.
     Idle,
+    /// The `control_response` to the request with this id.
+    Control,
+    /// The `result` of Claude's whose number in its process this is.
+    Result,
+    /// The line with which the turn of `exec` ends.
+    LastLine,
+    /// The next `turn/completed` of the thread whose id this is.
+    TurnCompleted,
+}
+
+impl Awaited {
+    /// Whether it may come again: a session is idle again and again, a thread has more turns.
+    pub(crate) fn repeats(self) -> bool {
+        matches!(self, Self::Idle | Self::TurnCompleted)
+    }
 }
 
 /// How the steps ended.
@@ -147,7 +164,12 @@ impl Place {
             .replace("{model_url}", model_url)
     }
 
-    fn environment(&self, target: &Target, model_url: &str) -> BTreeMap<String, String> {
+    fn environment(
+        &self,
+        tongue: Tongue,
+        target: &Target,
+        model_url: &str,
+    ) -> BTreeMap<String, String> {
         let text = |folder: &str| self.root.join(folder).to_string_lossy().into_owned();
         let mut env = BTreeMap::from([
             ("HOME".to_owned(), text("home")),
@@ -157,6 +179,9 @@ impl Place {
         ]);
         if let Ok(path) = std::env::var("PATH") {
             env.insert("PATH".to_owned(), path);
+        }
+        for (name, value) in tongue.environment() {
+            env.insert((*name).to_owned(), (*value).to_owned());
         }
         for (name, value) in &target.env {
             env.insert(name.clone(), self.fill(value, model_url));
@@ -181,6 +206,8 @@ pub(crate) struct Driver<'a> {
     variables: Variables,
     labels: BTreeMap<String, Asked>,
     next_id: i64,
+    /// How many prompts each process of Claude's was sent.
+    prompts: BTreeMap<ProcessIndex, usize>,
     /// Index from which `until` looks.
     from: usize,
     until: Instant,
@@ -203,21 +230,26 @@ impl<'a> Driver<'a> {
         variables.set("cwd", path(&place.cwd()));
         variables.set("state", path(&place.state()));
         variables.set("root", path(&place.root));
+        let tongue = Tongue::of(&case.id);
+        if tongue == Tongue::Claude {
+            variables.set("session", json!(sdk::session_id()));
+        }
         Self {
             case,
-            tongue: Tongue::of(&case.id),
+            tongue,
             target,
             schemas,
             place,
-            environment: place.environment(target, model_url),
+            environment: place.environment(tongue, target, model_url),
             recorder: Arc::new(Recorder::new()),
-            client: Arc::new(Client::new(&place.cwd(), case.capabilities.clone())),
+            client: Arc::new(Client::new(tongue, &place.cwd(), case.capabilities.clone())),
             processes: BTreeMap::new(),
             names: BTreeMap::new(),
             started: 0,
             variables,
             labels: BTreeMap::new(),
             next_id: 1,
+            prompts: BTreeMap::new(),
             from: 0,
             until: Instant::now() + target.timeouts.case(),
             kill_at,
@@ -274,8 +306,12 @@ impl<'a> Driver<'a> {
             let why = "the target's profile does not say where its sessions lie";
             return Err(Halt::Skip(why.to_owned()));
         }
+        if self.case.state == StateNeed::Export && self.target.export.is_empty() {
+            let why = "the target's profile does not say how a session is printed";
+            return Err(Halt::Skip(why.to_owned()));
+        }
         if self.case.begin != Begin::Nothing {
-            self.start("a", self.case.begin, None)?;
+            self.start("a", self.case.begin, None, &self.case.args)?;
         }
         for step in &self.case.steps {
             self.step(step)?;
@@ -284,14 +320,15 @@ impl<'a> Driver<'a> {
     }
 
     /// Starts a process and does what is usual first.
-    fn start(&mut self, name: &str, begin: Begin, file_bytes: Option<u64>) -> Did {
+    fn start(&mut self, name: &str, begin: Begin, file_bytes: Option<u64>, args: &[String]) -> Did {
         let index = self.started;
         self.started += 1;
         // The one before must be gone before its successor starts.
         self.processes.remove(name);
         let socket = self.place.root.join("g");
+        let words = self.words(args, begin);
         let launch = Launch {
-            argv: &self.target.argv,
+            argv: &words,
             env: &self.environment,
             cwd: &self.place.cwd(),
             file_bytes,
@@ -316,14 +353,22 @@ impl<'a> Driver<'a> {
         } else {
             format!("initialize:{index}")
         };
-        let hello = self.tongue.hello(&self.case.capabilities);
-        self.sound("initialize", &hello)?;
+        let hello = self.variables.fill(&self.case.capabilities);
+        let hello = self.tongue.hello(&hello);
         match self.tongue {
             Tongue::Sqeq => {
+                self.sound("initialize", &hello)?;
                 let at = self.write_frame(name, &hello)?;
                 self.asked(name, &label, Value::Null, at, Awaited::Welcome)?;
             }
-            _ => self.ask(name, &label, "initialize", Some(hello), None)?,
+            Tongue::AcpV1 | Tongue::AcpV2 => {
+                self.sound("initialize", &hello)?;
+                self.ask(name, &label, "initialize", Some(hello), None)?;
+            }
+            _ => self.sdk_hello(name, &label, hello)?,
+        }
+        if self.tongue == Tongue::Exec {
+            return Ok(());
         }
         let answer = self.answer_to(&label, None)?;
         if self.tongue == Tongue::AcpV2 && answer["result"]["protocolVersion"] != 2 {
@@ -336,15 +381,20 @@ impl<'a> Driver<'a> {
                 return Err(Halt::Skip(format!("the target does not offer {pointer}")));
             }
         }
-        Ok(())
+        self.sdk_greeted(name)
     }
 
     fn new_session(&mut self, name: &str) -> Did {
         let wanted = self.tongue.new_session(&self.place.cwd());
         let (label, at) = match self.tongue {
+            Tongue::Claude | Tongue::Exec => return Ok(()),
             Tongue::Sqeq => {
                 self.submission(name, "session.new", wanted, None, None)?;
                 ("session.new", "/accepted/session")
+            }
+            Tongue::AppServer => {
+                self.ask(name, "thread/start", "thread/start", Some(wanted), None)?;
+                ("thread/start", "/result/thread/id")
             }
             _ => {
                 self.sound("session/new", &wanted)?;

@@ -3,13 +3,15 @@
 mod lines;
 mod model;
 mod native;
+mod sdk;
+mod sdk_talk;
 mod talk;
 mod window;
 
 use serde_json::Value;
 
 use crate::check::{Ask, Check, Likeness};
-use crate::driver::{Awaited, End, Played};
+use crate::driver::{End, Played};
 use crate::matcher::fits;
 use crate::recording::What;
 use crate::schema::Schemas;
@@ -179,6 +181,26 @@ impl<'a> Judge<'a> {
                     Err(broken(format!("the file holds {}", short(&value))))
                 }
             }
+            Ask::Stderr {
+                process,
+                fits: pattern,
+            } => {
+                let said = self.stderr(process);
+                let pattern = self.played.variables.fill(pattern);
+                if fits(&pattern, Some(&Value::String(said.clone()))) {
+                    Ok(())
+                } else {
+                    Err(self.missing(format!(
+                        "stderr says {:?}",
+                        said.chars().take(200).collect::<String>()
+                    )))
+                }
+            }
+            Ask::Printed {
+                file,
+                window,
+                older,
+            } => self.printed(file, window, *older),
             Ask::FileLines { file, least, most } => {
                 let lines = self.file(file)?.unwrap_or_default().lines().count();
                 if (*least..=*most).contains(&lines) {
@@ -294,8 +316,7 @@ impl<'a> Judge<'a> {
         let Some(first) = answers.first() else {
             return Err(self.missing(format!("{to} was not answered")));
         };
-        // A session is idle again and again.
-        if answers.len() > 1 && asked.awaited != Awaited::Idle {
+        if answers.len() > 1 && !asked.awaited.repeats() {
             return Err(broken(format!("{to} was answered {} times", answers.len())));
         }
         let frame = entries[*first].frame().unwrap_or(&Value::Null);
@@ -369,6 +390,18 @@ impl<'a> Judge<'a> {
         let seen = self.talk_in(window, &session);
         match seen.uncovered(&self.talk(later, Some(&session))?) {
             Some(lost) => Err(self.missing(format!("the client had seen {lost:?}"))),
+            None => self.complete(),
+        }
+    }
+
+    fn printed(&self, file: &str, window: &[String; 2], older: u64) -> Held {
+        let text = self.file(file)?.unwrap_or_default();
+        let window = self.window(Some(window))?;
+        let entries = &self.played.recording.entries;
+        let window = window.earlier(entries, std::time::Duration::from_millis(older));
+        let session = self.played.variables.fill(&Value::from("$session"));
+        match self.talk_in(window, &session).not_in(&text) {
+            Some(lost) => Err(broken(format!("the client had seen {lost:?}"))),
             None => self.complete(),
         }
     }

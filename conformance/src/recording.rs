@@ -76,6 +76,8 @@ pub(crate) struct Line {
     /// The JSON in it, if it is JSON.
     pub(crate) json: Option<Value>,
     pub(crate) ending: Ending,
+    /// How many frames of type `result` the process sent before it.
+    pub(crate) results: usize,
 }
 
 /// How a line ended.
@@ -101,6 +103,7 @@ struct Life {
     exit: Option<i32>,
     closed: bool,
     stderr: usize,
+    results: usize,
 }
 
 impl Recording {
@@ -212,10 +215,17 @@ impl Recorder {
             }
             Room::Full
         } else {
+            let ends = json
+                .as_ref()
+                .is_some_and(|json: &Value| json["type"] == "result");
+            let life = recording.life(process);
+            let results = life.results;
+            life.results += usize::from(ends);
             let line = Line {
                 bytes,
                 json,
                 ending,
+                results,
             };
             self.push(&mut recording, process, What::Line(line));
             Room::Left

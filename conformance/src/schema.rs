@@ -18,6 +18,11 @@ const SERVER: &str = include_str!("../../schemas/waist-v1/server-frame.json");
 /// What its clients send.
 const CLIENT: &str = include_str!("../../schemas/waist-v1/client-frame.json");
 
+/// What Claude's and Codex's faces say, each frame by what it says of itself.
+const CLAUDE: &str = include_str!("../schemas/claude.json");
+const EXEC: &str = include_str!("../schemas/codex-exec.json");
+const APP_SERVER: &str = include_str!("../schemas/codex-app-server.json");
+
 /// The schemas of one version of a protocol.
 #[derive(Debug)]
 pub(crate) struct Schemas {
@@ -51,6 +56,9 @@ impl Schemas {
         let schemas = match tongue {
             Tongue::AcpV1 => read(ACP_V1)?,
             Tongue::AcpV2 => read(ACP_V2)?,
+            Tongue::Claude => read(CLAUDE)?,
+            Tongue::Exec => read(EXEC)?,
+            Tongue::AppServer => read(APP_SERVER)?,
             Tongue::Sqeq => json!({"frames": {"server": read(SERVER)?, "client": read(CLIENT)?}}),
         };
         Ok(Self {
@@ -60,7 +68,7 @@ impl Schemas {
         })
     }
 
-    /// What is wrong with a frame of the native protocol's server.
+    /// What is wrong with a frame that says itself what it is.
     pub(crate) fn frame(&self, frame: &Value) -> Option<String> {
         self.fault("frames", "server", frame)
     }
@@ -70,6 +78,7 @@ impl Schemas {
     pub(crate) fn own(&self, table: &str, method: &str, value: &Value) -> Option<String> {
         match self.tongue {
             Tongue::Sqeq => self.fault("frames", "client", value),
+            Tongue::Claude => self.fault("client", method, value),
             _ => self.fault(table, method, value),
         }
     }

@@ -31,8 +31,8 @@ pub(crate) enum Step {
     Write(Write),
     /// Sends bytes.
     Raw(Raw),
-    /// Sends a prompt of the target's profile. In ACP version 2 and in sqeq its answer only takes it;
-    /// its end is called by its name and `.end`.
+    /// Sends a prompt of the target's profile. In ACP version 2, in sqeq and to an app-server its
+    /// answer only takes it; its end is called by its name and `.end`. `exec` has one prompt: stdin.
     Prompt(Prompt),
     /// Waits for the answer to a request.
     Answer(Answer),
@@ -70,6 +70,8 @@ pub(crate) enum Step {
     AwaitFile(ReadFile),
     /// Damages the log of a session.
     Damage(Damage),
+    /// Records what the target's own command prints of a session.
+    Export(Export),
     /// Kills the target at a frame.
     Sweep(Sweep),
 }
@@ -91,6 +93,9 @@ pub(crate) struct Start {
     /// What follows at once.
     #[serde(default = "initialized")]
     pub(crate) begin: Begin,
+    /// Further words of its command line.
+    #[serde(default)]
+    pub(crate) args: Vec<String>,
     /// No file of it may be longer than this many KiB: a write that would make it so is refused, as
     /// on a full disk.
     #[serde(default)]
@@ -171,8 +176,8 @@ pub(crate) struct Raw {
     pub(crate) process: String,
     /// The line. `${name}` as everywhere, and `%XX` for a byte in hexadecimal.
     pub(crate) text: String,
-    /// A request in it, so that its answer can be waited for: its name, and its id; that of a hello
-    /// is `false`.
+    /// A request in it, so that its answer can be waited for: its name, and its id; that of a hello,
+    /// and of a prompt of Claude's, is `false`.
     #[serde(default, rename = "as")]
     pub(crate) label: Option<String>,
     #[serde(default)]
@@ -368,6 +373,17 @@ pub(crate) struct Damage {
     /// The last record that holds this text; the last record when absent.
     #[serde(default)]
     pub(crate) record: Option<String>,
+}
+
+/// Runs the command of the target that prints a session.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Export {
+    #[serde(default = "this_session")]
+    pub(crate) session: Value,
+    /// What its output is called in checks, which take it for a file.
+    #[serde(rename = "as")]
+    pub(crate) label: String,
 }
 
 /// What is done to a record.

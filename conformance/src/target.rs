@@ -46,6 +46,9 @@ pub(crate) struct Target {
     /// `{session:8}` the first eight characters of it, `*` any name.
     #[serde(default)]
     pub(crate) session_files: Option<String>,
+    /// The command that prints the conversation of `{session}`; `{bin}` is the target's own folder.
+    #[serde(default)]
+    pub(crate) export: Vec<String>,
 }
 
 /// How long things may take, in milliseconds.
@@ -104,9 +107,12 @@ const PEERS: &str = "SESSIOND_PEERS";
 const PEERS_FIELD: &str = "{peers}";
 
 /// The targets that are shipped.
-const SHIPPED: [&str; 7] = [
+const SHIPPED: [&str; 10] = [
     include_str!("../targets/sessiond.toml"),
     include_str!("../targets/sessiond-sqeq.toml"),
+    include_str!("../targets/sessiond-claude.toml"),
+    include_str!("../targets/sessiond-codex-exec.toml"),
+    include_str!("../targets/sessiond-codex-app-server.toml"),
     include_str!("../targets/claude-agent-acp.toml"),
     include_str!("../targets/codex-acp.toml"),
     include_str!("../targets/gemini-cli.toml"),
@@ -129,6 +135,10 @@ impl Target {
         }
         target.fill_peers(std::env::var(PEERS).ok().as_deref())?;
         resolve(&mut target.argv)?;
+        let beside = |word: &String| word.starts_with("{bin}");
+        if !target.export.first().is_some_and(beside) {
+            resolve(&mut target.export)?;
+        }
         Ok(target)
     }
 
@@ -161,6 +171,24 @@ impl Target {
             *text = text.replace(PEERS_FIELD, peers);
         }
         Ok(())
+    }
+
+    /// The command that prints a session, resolved; empty where none is known.
+    pub(crate) fn export_of(&self, session: &str) -> Vec<String> {
+        let program = self.argv.first().map(Path::new);
+        let folder = program.and_then(Path::parent).map(Path::to_string_lossy);
+        // A program without a folder is looked for on the path, and so is what stands beside it.
+        let beside = match folder {
+            Some(folder) if !folder.is_empty() => format!("{folder}/"),
+            _ => String::new(),
+        };
+        let words = self.export.iter();
+        words
+            .map(|word| {
+                word.replace("{bin}/", &beside)
+                    .replace("{session}", session)
+            })
+            .collect()
     }
 
     /// The prompt of this kind with its fields filled in.
@@ -202,6 +230,7 @@ fn shipped(argv: &[String]) -> Result<Target, Error> {
         timeouts: Timeouts::default(),
         prompts: plain(),
         session_files: None,
+        export: Vec::new(),
     })
 }
 

@@ -1,4 +1,5 @@
-//! Which protocol a case speaks. Its id says so: `sqeq.…`, `acp.v2.…`, and `acp.…` for version 1.
+//! Which protocol a case speaks. Its id says so: `sqeq.…`, `claude.…`, `codex-exec.…`,
+//! `codex-app-server.…`, `transcript.…`, `acp.v2.…`, and `acp.…` for version 1.
 
 use std::path::Path;
 
@@ -13,20 +14,27 @@ pub(crate) enum Tongue {
     AcpV2,
     /// sessiond's native protocol.
     Sqeq,
+    /// The stream-json of the Claude CLI, as the agent SDKs speak it.
+    Claude,
+    /// The event lines of `codex exec --json`: one turn a process.
+    Exec,
+    /// The app-server of Codex.
+    AppServer,
 }
 
 impl Tongue {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::AcpV1, Self::AcpV2, Self::Sqeq];
+    pub(crate) const ALL: [Self; 4] = [Self::AcpV1, Self::AcpV2, Self::Sqeq, Self::Claude];
 
     /// That of a case.
     pub(crate) fn of(id: &str) -> Self {
-        if id.starts_with("sqeq.") {
-            Self::Sqeq
-        } else if id.starts_with("acp.v2.") {
-            Self::AcpV2
-        } else {
-            Self::AcpV1
+        match id.split('.').next() {
+            Some("sqeq") => Self::Sqeq,
+            Some("claude") => Self::Claude,
+            Some("codex-exec") => Self::Exec,
+            Some("codex-app-server") => Self::AppServer,
+            _ if id.starts_with("acp.v2.") => Self::AcpV2,
+            _ => Self::AcpV1,
         }
     }
 
@@ -36,6 +44,9 @@ impl Tongue {
             Self::AcpV1 => "acp.negotiation.initialize#answered",
             Self::AcpV2 => "acp.v2.negotiation.initialize#answered",
             Self::Sqeq => "sqeq.hello.welcome#answered",
+            Self::Claude => "claude.control.initialize#answered",
+            Self::Exec => "codex-exec.turn.text#ended",
+            Self::AppServer => "codex-app-server.hello.initialize#answered",
         }
     }
 
@@ -45,7 +56,42 @@ impl Tongue {
             Self::AcpV1 => "acp.sessions.new#answered",
             Self::AcpV2 => "acp.v2.sessions.new#answered",
             Self::Sqeq => "sqeq.sessions.new#answered",
+            Self::Claude => "claude.turns.text#ended",
+            Self::Exec => "codex-exec.turn.text#ended",
+            Self::AppServer => "codex-app-server.threads.start#answered",
         }
+    }
+
+    /// What stands behind the target's own words on each command line.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude => &[
+                "--output-format",
+                "stream-json",
+                "--input-format",
+                "stream-json",
+                "--verbose",
+            ],
+            Self::Exec => &["--experimental-json", "--skip-git-repo-check"],
+            Self::AppServer => &["--listen", "stdio://"],
+            Self::AcpV1 | Self::AcpV2 | Self::Sqeq => &[],
+        }
+    }
+
+    /// What the SDKs of a protocol set in the environment.
+    pub(crate) fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Claude => &[
+                ("CLAUDE_CODE_ENTRYPOINT", "sdk-conformance"),
+                ("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1"),
+            ],
+            _ => &[],
+        }
+    }
+
+    /// Whether its frames are judged as they are, by what they say of themselves.
+    pub(crate) fn tagged(self) -> bool {
+        !matches!(self, Self::AcpV1 | Self::AcpV2)
     }
 
     /// Params of `initialize`, or the whole hello.
@@ -62,6 +108,8 @@ impl Tongue {
                 "capabilities": capabilities,
                 "info": client,
             }),
+            Self::AppServer => json!({"clientInfo": client, "capabilities": capabilities}),
+            Self::Claude | Self::Exec => capabilities.clone(),
             Self::Sqeq => {
                 let mut hello = json!({"v": 1, "type": "hello", "versions": [1], "client": client});
                 if let Some(more) = capabilities.as_object() {
@@ -74,13 +122,35 @@ impl Tongue {
         }
     }
 
-    /// What makes a session in a folder: the params, or the operation.
+    /// What makes a session in a folder: the params, or the operation. Claude's and `exec` make theirs
+    /// with the first prompt.
     pub(crate) fn new_session(self, cwd: &Path) -> Value {
         let cwd = cwd.to_string_lossy();
         match self {
             Self::AcpV1 => json!({"cwd": cwd, "mcpServers": []}),
-            Self::AcpV2 => json!({"cwd": cwd}),
             Self::Sqeq => json!({"type": "session.new", "cwd": cwd}),
+            Self::AppServer => {
+                json!({"cwd": cwd, "approvalPolicy": "on-request", "sandbox": "read-only"})
+            }
+            Self::AcpV2 | Self::Claude | Self::Exec => json!({"cwd": cwd}),
         }
+    }
+
+    /// A call of a method, with its id.
+    pub(crate) fn call(self, id: &Value, method: &str, params: Option<Value>) -> Value {
+        if self == Self::Claude {
+            let mut request = params.unwrap_or_else(|| json!({}));
+            request["subtype"] = method.into();
+            return json!({"type": "control_request", "request_id": id, "request": request});
+        }
+        let mut frame = json!({"jsonrpc": "2.0", "id": id, "method": method});
+        if self == Self::AppServer {
+            // Its clients do not say it.
+            frame = json!({"id": id, "method": method});
+        }
+        if let Some(params) = params {
+            frame["params"] = params;
+        }
+        frame
     }
 }

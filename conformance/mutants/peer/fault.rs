@@ -4,11 +4,15 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-/// Whether this fault is the one. `v2-` before a fault says that it is looked at in version 2.
+/// What stands before a fault that several faces share: where it is looked at.
+const FACES: [&str; 4] = ["v2-", "claude-", "exec-", "app-"];
+
+/// Whether this fault is the one. What stands before it says in which face it is looked at.
 pub(crate) fn on(name: &str) -> bool {
     static FAULT: OnceLock<String> = OnceLock::new();
     let fault = FAULT.get_or_init(|| std::env::var("PEER_FAULT").unwrap_or_default());
-    fault == name || fault.strip_prefix("v2-") == Some(name)
+    let shared = |face: &str| fault.strip_prefix(face) == Some(name);
+    fault == name || FACES.iter().any(|face| shared(face))
 }
 
 /// Ends the process if this fault is the one.
@@ -68,5 +72,28 @@ pub(crate) fn ignore_signals() {
                 }
             });
         }
+    });
+}
+
+/// Calls this for each SIGTERM, and with `true` for each SIGINT.
+pub(crate) fn on_signal(told: impl Fn(bool) + Send + 'static) {
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (Ok(mut term), Ok(mut int)) = (
+                signal(SignalKind::terminate()),
+                signal(SignalKind::interrupt()),
+            ) else {
+                return;
+            };
+            loop {
+                let interrupt = tokio::select! { _ = term.recv() => false, _ = int.recv() => true };
+                told(interrupt);
+            }
+        });
     });
 }

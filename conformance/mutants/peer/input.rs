@@ -58,11 +58,7 @@ impl Input {
     pub(crate) fn next(&mut self) -> Option<Line> {
         let mut bytes = Vec::new();
         let native = self.manner == Manner::Native;
-        if on(if native {
-            "sqeq-read-is-line"
-        } else {
-            "read-is-line"
-        }) {
+        if on("read-is-line") || (native && framed("read-is-line")) {
             let piece = self.stdin.fill_buf().ok()?.to_vec();
             self.stdin.consume(piece.len());
             let first = piece.split(|byte| *byte == b'\n').next();
@@ -74,7 +70,7 @@ impl Input {
             let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
             let read = self.stdin.by_ref().take(most).read_until(b'\n', &mut bytes);
             let cut = bytes.len() < LONGEST && bytes.last() != Some(&b'\n');
-            if read.ok()? == 0 || (cut && (!native || on("sqeq-last-line-dropped"))) {
+            if read.ok()? == 0 || (cut && (!native || framed("last-line-dropped"))) {
                 return None;
             }
             if !cut && bytes.last() != Some(&b'\n') {
@@ -106,19 +102,24 @@ impl Input {
     }
 }
 
+/// Whether a fault in how lines are read is the one, in any face but ACP's.
+fn framed(name: &str) -> bool {
+    on(name) || on(&format!("sqeq-{name}"))
+}
+
 fn parse_native(bytes: &[u8]) -> Line {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Line::Broken(Broken::Words);
     };
     let text = match text.strip_prefix('\u{feff}') {
-        Some(rest) if !on("sqeq-mark-fatal") => rest,
+        Some(rest) if !framed("mark-fatal") => rest,
         _ => text,
     };
-    let dropped = (on("sqeq-crlf-dropped") && text.ends_with("\r\n"))
-        || (on("sqeq-blanks-dropped") && text.starts_with(' '))
-        || (on("sqeq-escapes-dropped") && text.contains("\\u0070"))
-        || (on("sqeq-order-matters") && text.starts_with("{\"op\""))
-        || (on("sqeq-long-dropped") && text.len() > 500_000);
+    let dropped = (framed("crlf-dropped") && text.ends_with("\r\n"))
+        || (framed("blanks-dropped") && text.starts_with(' '))
+        || (framed("escapes-dropped") && text.contains("\\u0070"))
+        || (framed("order-matters") && text.starts_with("{\"op\""))
+        || (framed("long-dropped") && text.len() > 500_000);
     if text.trim().is_empty() || dropped {
         return Line::Blank;
     }

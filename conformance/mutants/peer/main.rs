@@ -1,5 +1,7 @@
 //! The reference peer: a small agent that speaks ACP, or with `sqeq` as its argument sessiond's native
-//! protocol, and keeps its sessions, written for the suite alone. Without a fault it conforms; `PEER_FAULT` names one thing that it then does wrong.
+//! protocol, or stands with `claude` in the place of that CLI, and keeps its sessions, written for the
+//! suite alone. `print ID` shows what a session holds. Without a fault it conforms; `PEER_FAULT` names one
+//! thing that it then does wrong.
 //!
 //! Prompts are scripts, one command a prompt: `/say TEXT`, `/stream N BYTES DELAY_MS`, `/think TEXT`,
 //! `/run COMMAND`, `/read PATH`, `/write PATH TEXT`, `/ask TEXT`, `/plan A; B`, `/fail TEXT`,
@@ -7,6 +9,8 @@
 
 mod answer;
 mod borrowed;
+mod claude;
+mod desk;
 mod fault;
 mod hello;
 mod input;
@@ -14,6 +18,7 @@ mod log;
 mod model;
 mod native;
 mod reopen;
+mod script;
 mod second;
 mod session;
 mod tool;
@@ -36,11 +41,19 @@ fn main() -> ExitCode {
     if first.as_deref() == Some(OsStr::new(tool::GUARD)) {
         return sessiond_conformance::guard_main(arguments);
     }
+    if first.as_deref() == Some(OsStr::new("print")) {
+        let session = arguments.next().unwrap_or_default();
+        return claude::print(&session.to_string_lossy());
+    }
     let Ok(wire) = Wire::take_stdout() else {
         return ExitCode::FAILURE;
     };
     if first.as_deref() == Some(OsStr::new("sqeq")) {
         return native::serve(wire);
+    }
+    let words = arguments.map(|word| word.to_string_lossy().into_owned());
+    if first.as_deref() == Some(OsStr::new("claude")) {
+        return claude::serve(wire, words);
     }
     if on("banner") {
         wire.raw(b"reference peer, ready\n");

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::fault::{die_on, on};
 use crate::input::{Input, Line};
 use crate::wire::Wire;
+pub(crate) use frame::uuid;
 use frame::{bad, checked, named, pointed};
 use session::Session;
 

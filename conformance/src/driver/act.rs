@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::process::Reading;
 use crate::recording::What;
 use crate::step::{Exit, ReadFile, ReadingState, Request, SignalName, Step, Sweep, Watch, Whom};
+use crate::tongue::Tongue;
 
 /// How often a file that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(5);
@@ -20,7 +21,7 @@ impl Driver<'_> {
         match step {
             Step::Start(start) => {
                 let most = start.file_kib.map(|kib| kib * 1024);
-                self.start(&start.process, start.begin, most)
+                self.start(&start.process, start.begin, most, &start.args)
             }
             Step::Call(request) => {
                 let label = self.request(request)?;
@@ -37,7 +38,10 @@ impl Driver<'_> {
             Step::Write(write) => self.write(write),
             Step::Notify(notify) => {
                 let method = self.variables.text(&notify.method);
-                let mut frame = json!({"jsonrpc": "2.0", "method": method});
+                let mut frame = json!({"method": method});
+                if self.tongue != Tongue::AppServer {
+                    frame["jsonrpc"] = json!("2.0");
+                }
                 if let Some(params) = &notify.params {
                     frame["params"] = self.variables.fill(params);
                 }
@@ -102,6 +106,7 @@ impl Driver<'_> {
             Step::ReadFile(file) => self.read_file(file),
             Step::AwaitFile(file) => self.await_file(file),
             Step::Damage(damage) => self.damage(damage),
+            Step::Export(export) => self.export(export),
             Step::Sweep(sweep) => self.sweep(sweep),
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Asked, Awaited, Did, Driver, Halt};
 use crate::error::Error;
 use crate::matcher::fits;
-use crate::recording::Entry;
+use crate::recording::{Entry, What};
 use crate::step::{Prompt, Raw, Until};
 use crate::tongue::Tongue;
 
@@ -25,12 +25,17 @@ impl Driver<'_> {
             self.next_id += 1;
             json!(self.next_id)
         });
-        let mut frame = json!({"jsonrpc": "2.0", "id": id, "method": method});
-        if let Some(params) = params {
-            frame["params"] = params;
-        }
+        let awaited = match self.tongue {
+            Tongue::Claude => Awaited::Control,
+            _ => Awaited::Response,
+        };
+        let id = match (awaited, id.as_i64()) {
+            (Awaited::Control, Some(number)) => json!(format!("req_{number}")),
+            _ => id,
+        };
+        let frame = self.tongue.call(&id, method, params);
         let at = self.write_frame(process, &frame)?;
-        self.asked(process, label, id, at, Awaited::Response)
+        self.asked(process, label, id, at, awaited)
     }
 
     /// Remembers a request that was sent.
@@ -89,6 +94,10 @@ impl Driver<'_> {
                 let awaited = match self.tongue {
                     Tongue::Sqeq if id.is_boolean() => Awaited::Welcome,
                     Tongue::Sqeq => Awaited::Receipt,
+                    Tongue::Claude if id.is_boolean() => {
+                        return self.claude_prompt(&raw.process, label, at);
+                    }
+                    Tongue::Claude => Awaited::Control,
                     _ => Awaited::Response,
                 };
                 self.asked(&raw.process, label, id, at, awaited)
@@ -120,6 +129,15 @@ impl Driver<'_> {
         blocks.extend(prompt.blocks.iter().map(|block| self.variables.fill(block)));
         let session = self.variables.fill(&prompt.session);
         let label = &prompt.label;
+        if matches!(
+            self.tongue,
+            Tongue::Claude | Tongue::Exec | Tongue::AppServer
+        ) {
+            let members = prompt.members.iter();
+            let members = members.map(|(name, value)| (name, self.variables.fill(value)));
+            let members = members.collect();
+            return self.sdk_prompt(&prompt.process, label, &blocks, &session, members);
+        }
         let (id, process) = (prompt.id.clone(), &prompt.process);
         let mut wanted = match self.tongue {
             Tongue::Sqeq => json!({"type": "turn.start", "input": blocks}),
@@ -241,6 +259,20 @@ pub(crate) fn answer_in(asked: &Asked, index: usize, entry: &Entry) -> Option<Va
         Awaited::Welcome => frame["type"] == "welcome",
         Awaited::Receipt => frame["type"] == "receipt" && frame.get("id") == id,
         Awaited::TurnEnd => frame["event"]["type"] == "turn.ended" && frame.get("cause") == id,
+        Awaited::Control => {
+            frame["type"] == "control_response" && frame["response"].get("request_id") == id
+        }
+        Awaited::Result => {
+            let results = match &entry.what {
+                What::Line(line) => line.results,
+                _ => return None,
+            };
+            frame["type"] == "result" && asked.id == json!(results)
+        }
+        Awaited::LastLine => frame["type"] == "turn.completed" || frame["type"] == "turn.failed",
+        Awaited::TurnCompleted => {
+            frame["method"] == "turn/completed" && frame["params"].get("threadId") == id
+        }
         Awaited::Idle => {
             let params = &frame["params"];
             let update = &params["update"];

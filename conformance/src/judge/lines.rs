@@ -66,10 +66,17 @@ impl Judge<'_> {
             LineRule::Deltas => self.deltas(),
             LineRule::Questions => self.questions(),
             LineRule::Last => self.last(),
+            LineRule::Short => self.short_lines(),
+            LineRule::NoSeparators => self.no_separators(),
+            LineRule::Controls => self.controls(),
+            LineRule::InTurn => self.in_turn(),
+            LineRule::ExecOrder => self.exec_order(),
+            LineRule::AppOrder => self.app_order(),
+            LineRule::ItemsClosed => self.items_closed(),
         }
     }
 
-    fn each_line(&self, good: impl Fn(&[u8]) -> bool) -> Held {
+    pub(super) fn each_line(&self, good: impl Fn(&[u8]) -> bool) -> Held {
         let bad = self
             .played
             .recording
@@ -212,7 +219,7 @@ impl Judge<'_> {
     }
 
     fn schema(&self) -> Held {
-        if self.schemas.tongue == Tongue::Sqeq {
+        if self.schemas.tongue.tagged() {
             return self.each_fault(|frame| self.schemas.frame(frame));
         }
         let version = self.version();

@@ -11,13 +11,14 @@ use crate::tongue::Tongue;
 /// What was said and done, in order.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     /// Every update as it came.
-    updates: Vec<Value>,
+    pub(super) updates: Vec<Value>,
 }
 
+/// A thing said, or a call.
 #[derive(Debug, Clone, PartialEq)]
-enum Item {
+pub(super) enum Item {
     Said {
         by: Speaker,
         id: Value,
@@ -61,6 +62,14 @@ impl Talk {
                 What::Line(line) if tongue == Tongue::Sqeq => {
                     if let Some(frame) = &line.json {
                         talk.event(frame, session);
+                    }
+                }
+                What::Line(line) if tongue != Tongue::AcpV1 && tongue != Tongue::AcpV2 => {
+                    let Some(frame) = &line.json else { continue };
+                    match tongue {
+                        Tongue::Claude => talk.stream_json(frame),
+                        Tongue::Exec => talk.exec_line(frame),
+                        _ => talk.app_frame(frame, session),
                     }
                 }
                 What::Line(line) => {
@@ -109,6 +118,18 @@ impl Talk {
                 text,
                 ..
             } if !whole.contains(text.as_str()) => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    /// A message of the agent that a text does not hold.
+    pub(super) fn not_in(&self, printed: &str) -> Option<String> {
+        self.items.iter().find_map(|item| match item {
+            Item::Said {
+                by: Speaker::Agent,
+                text,
+                ..
+            } if !printed.contains(text.as_str()) => Some(text.clone()),
             _ => None,
         })
     }
@@ -229,7 +250,12 @@ impl Talk {
     }
 
     /// Changes the text of a message, which may be new.
-    fn said(&mut self, speaker: Speaker, message: &Value, change: impl FnOnce(&mut String)) {
+    pub(super) fn said(
+        &mut self,
+        speaker: Speaker,
+        message: &Value,
+        change: impl FnOnce(&mut String),
+    ) {
         let known = self.items.iter_mut().find_map(|item| match item {
             Item::Said { id, text, .. } if id == message => Some(text),
             _ => None,
@@ -299,7 +325,7 @@ impl Talk {
         self.said(by, id, |text| *text = whole);
     }
 
-    fn tool(&mut self, update: &Value) {
+    pub(super) fn tool(&mut self, update: &Value) {
         let known = self.items.iter_mut().find_map(|item| match item {
             Item::Tool { id, fields } if *id == update["toolCallId"] => Some(fields),
             _ => None,

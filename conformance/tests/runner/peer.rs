@@ -29,6 +29,10 @@ fn the_correct_peer_passes_everything() {
             "sqeq",
             include_str!("../../mutants/reference-peer-sqeq.toml"),
         ),
+        (
+            "claude",
+            include_str!("../../mutants/reference-peer-claude.toml"),
+        ),
     ];
     for (suite, shipped) in rows {
         let file = made_of(shipped, &folder, "");

@@ -50,6 +50,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     outcome
 }
 
+/// The suites, with the program that each judges and the words of its command line.
+const SUITES: [(&str, &str, &[&str]); 3] = [
+    ("acp", "sessiond", &["acp"]),
+    ("sqeq", "sessiond", &["sqeq"]),
+    ("claude", "sessiond-claude", &[]),
+];
+
 fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {
     let cargo = |arguments: &str| {
         let mut command = Command::new(cargo());
@@ -72,13 +79,13 @@ fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {
     gate.step("schemas", || schemas::check(workspace))?;
     gate.step("tests", || cargo("test --workspace --locked"))?;
     let target = workspace.target()?;
-    for suite in ["acp", "sqeq"] {
+    for (suite, program, words) in SUITES {
         gate.step(&format!("conformance {suite}"), || {
             let mut command = Command::new(target.join("debug/sessiond-conformance"));
             command
                 .args([suite, "--"])
-                .arg(target.join("debug/sessiond"));
-            process::run(command.arg(suite))
+                .arg(target.join("debug").join(program));
+            process::run(command.args(words))
         })?;
     }
     gate.step("peers", || Peers::at(&target).install(workspace))?;

@@ -22,7 +22,7 @@ use selection::{Extent, about, selection, suite_of};
 use suite::Suite;
 
 /// The suites that the peer speaks.
-const SUITES: [&str; 2] = ["acp", "sqeq"];
+const SUITES: [&str; 3] = ["acp", "sqeq", "claude"];
 /// How many peers run at once: they mostly wait.
 const PEERS: usize = 2;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::fault::on;
 
 /// A new id of the shape that ids have.
-pub(super) fn uuid() -> String {
+pub(crate) fn uuid() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -164,7 +164,7 @@ impl Outcome {
             "stop_reason": self.stop_reason,
             "total_cost_usd": spent.map_or(0.0, dollars),
             "usage": usage(spent),
-            "modelUsage": turn.map(models).unwrap_or_default(),
+            "modelUsage": turn.map_or_else(|| json!({}), models),
             "permission_denials": turn.map(|turn| turn.denials.clone()).unwrap_or_default(),
             "terminal_reason": self.terminal,
             "result_index": counts.results,

@@ -7,29 +7,33 @@ use std::collections::BTreeSet;
 const SAMPLE: u64 = 10;
 
 /// Cases without which no other says anything.
-const FIRST: [&str; 6] = [
+const FIRST: [&str; 8] = [
     "acp.negotiation.initialize#",
     "acp.sessions.new#",
     "acp.v2.negotiation.initialize#",
     "acp.v2.sessions.new#",
     "sqeq.hello.welcome#",
     "sqeq.sessions.new#",
+    "claude.control.initialize#",
+    "claude.turns.text#",
 ];
+
+/// What the names of faults begin with that are not about ACP, and their suites.
+const SUITES: [(&str, &str); 2] = [("sqeq-", "sqeq"), ("claude-", "claude")];
 
 /// The suite that a fault is about, by its name.
 pub(crate) fn suite_of(fault: &str) -> &'static str {
-    if fault.starts_with("sqeq-") {
-        "sqeq"
-    } else {
-        "acp"
-    }
+    let mut suites = SUITES.iter();
+    let found = suites.find(|(prefix, _)| fault.starts_with(prefix));
+    found.map_or("acp", |(_, suite)| suite)
 }
 
 /// The checks that a fault is about: those of the protocol that its name says.
 pub(crate) fn about(fault: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
     let second = |id: &str| id.starts_with("acp.v2.");
+    let suite = suite_of(fault);
     let mine = |id: &&String| match fault {
-        fault if fault.starts_with("sqeq-") => id.starts_with("sqeq."),
+        _ if suite != "acp" => id.split('.').next() == Some(suite),
         fault if fault.starts_with("v2-") => second(id),
         _ => id.starts_with("acp.") && !second(id),
     };

@@ -96,10 +96,11 @@ impl Suite {
     /// The description of the peer with this fault.
     fn target(&self, suite: &str, name: &str) -> String {
         format!(
-            "id = \"reference-peer\"\nargv = [{:?}, {suite:?}]\nsession_files = \"{{session}}.jsonl\"\n\
+            "id = \"reference-peer\"\nargv = [{0:?}, {suite:?}]\nsession_files = \"{{session}}.jsonl\"\n\
+             export = [{0:?}, \"print\", \"{{session}}\"]\n\
              [env]\nPEER_STATE = \"{{state_dir}}\"\nPEER_FAULT = {name:?}\n\
              PEER_MODEL = \"{{model_url}}\"\n\
-             [timeouts]\n{TIMEOUTS}{}",
+             [timeouts]\n{TIMEOUTS}{1}",
             self.peer.display().to_string(),
             PROMPTS
         )
@@ -120,6 +121,7 @@ plan = "/plan {text}"
 fail = "/fail {text}"
 refuse = "/refuse"
 slow = "/sleep {seconds}"
+program = "/mcp {server} {tool} {json}"
 "#;
 
 /// The checks of a report that do not pass. A report without its footer is none.
