@@ -21,6 +21,8 @@ pub(crate) enum Step {
     Call(Request),
     /// Sends a request.
     Send(Request),
+    /// Sends a request many times, each with an id of its own: `many-0`, `many-1`, ….
+    Many(Many),
     /// Sends a notification.
     Notify(Notify),
     /// Sends a submission and waits for its receipt.
@@ -122,6 +124,18 @@ pub(crate) struct Request {
     pub(crate) capture: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) within: Option<u64>,
+}
+
+/// A request that is sent many times.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Many {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    pub(crate) count: usize,
+    pub(crate) method: String,
+    #[serde(default)]
+    pub(crate) params: Option<Value>,
 }
 
 /// A notification.

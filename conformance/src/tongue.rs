@@ -24,7 +24,14 @@ pub(crate) enum Tongue {
 
 impl Tongue {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::AcpV1, Self::AcpV2, Self::Sqeq, Self::Claude];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::AcpV1,
+        Self::AcpV2,
+        Self::Sqeq,
+        Self::Claude,
+        Self::Exec,
+        Self::AppServer,
+    ];
 
     /// That of a case.
     pub(crate) fn of(id: &str) -> Self {

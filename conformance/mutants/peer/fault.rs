@@ -75,8 +75,9 @@ pub(crate) fn ignore_signals() {
     });
 }
 
-/// Calls this for each SIGTERM, and with `true` for each SIGINT.
+/// Calls this for each SIGTERM, and with `true` for each SIGINT, from when it returns.
 pub(crate) fn on_signal(told: impl Fn(bool) + Send + 'static) {
+    let (ready, registered) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -90,10 +91,12 @@ pub(crate) fn on_signal(told: impl Fn(bool) + Send + 'static) {
             ) else {
                 return;
             };
+            let _ = ready.send(());
             loop {
                 let interrupt = tokio::select! { _ = term.recv() => false, _ = int.recv() => true };
                 told(interrupt);
             }
         });
     });
+    let _ = registered.recv();
 }

@@ -119,6 +119,9 @@ fn parse_native(bytes: &[u8]) -> Line {
         || (framed("blanks-dropped") && text.starts_with(' '))
         || (framed("escapes-dropped") && text.contains("\\u0070"))
         || (framed("order-matters") && text.starts_with("{\"op\""))
+        || (on("order-matters") && text.starts_with("{\"message\""))
+        || (on("order-matters") && text.starts_with("{\"params\""))
+        || (on("escapes-dropped") && text.contains("\\u00"))
         || (framed("long-dropped") && text.len() > 500_000);
     if text.trim().is_empty() || dropped {
         return Line::Blank;

@@ -1,5 +1,5 @@
 //! The reference peer: a small agent that speaks ACP, or with `sqeq` as its argument sessiond's native
-//! protocol, or stands with `claude` in the place of that CLI, and keeps its sessions, written for the
+//! protocol, or stands with `claude`, `codex-exec`, `codex-app-server` in the place of these, and keeps its sessions, written for the
 //! suite alone. `print ID` shows what a session holds. Without a fault it conforms; `PEER_FAULT` names one
 //! thing that it then does wrong.
 //!
@@ -10,6 +10,7 @@
 mod answer;
 mod borrowed;
 mod claude;
+mod codex;
 mod desk;
 mod fault;
 mod hello;
@@ -54,6 +55,12 @@ fn main() -> ExitCode {
     let words = arguments.map(|word| word.to_string_lossy().into_owned());
     if first.as_deref() == Some(OsStr::new("claude")) {
         return claude::serve(wire, words);
+    }
+    if first.as_deref() == Some(OsStr::new("codex-exec")) {
+        return codex::exec::serve(wire, words);
+    }
+    if first.as_deref() == Some(OsStr::new("codex-app-server")) {
+        return codex::app::serve(wire);
     }
     if on("banner") {
         wire.raw(b"reference peer, ready\n");

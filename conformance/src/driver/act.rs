@@ -29,6 +29,18 @@ impl Driver<'_> {
                 self.capture(&answer, &request.capture)
             }
             Step::Send(request) => self.request(request).map(|_| ()),
+            Step::Many(many) => {
+                for number in 0..many.count {
+                    let id = json!(format!("many-{number}"));
+                    let params = many
+                        .params
+                        .as_ref()
+                        .map(|params| self.variables.fill(params));
+                    let frame = self.tongue.call(&id, &many.method, params);
+                    self.write_frame(&many.process, &frame)?;
+                }
+                Ok(())
+            }
             Step::Submit(submit) => {
                 let label = self.submit(submit)?;
                 let receipt = self.answer_to(&label, submit.within)?;

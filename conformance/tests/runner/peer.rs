@@ -33,6 +33,14 @@ fn the_correct_peer_passes_everything() {
             "claude",
             include_str!("../../mutants/reference-peer-claude.toml"),
         ),
+        (
+            "codex-exec",
+            include_str!("../../mutants/reference-peer-codex-exec.toml"),
+        ),
+        (
+            "codex-app-server",
+            include_str!("../../mutants/reference-peer-codex-app-server.toml"),
+        ),
     ];
     for (suite, shipped) in rows {
         let file = made_of(shipped, &folder, "");

@@ -51,10 +51,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// The suites, with the program that each judges and the words of its command line.
-const SUITES: [(&str, &str, &[&str]); 3] = [
+const SUITES: [(&str, &str, &[&str]); 5] = [
     ("acp", "sessiond", &["acp"]),
     ("sqeq", "sessiond", &["sqeq"]),
     ("claude", "sessiond-claude", &[]),
+    ("codex-exec", "sessiond-codex", &["exec"]),
+    ("codex-app-server", "sessiond-codex", &["app-server"]),
 ];
 
 fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {

@@ -22,7 +22,7 @@ use selection::{Extent, about, selection, suite_of};
 use suite::Suite;
 
 /// The suites that the peer speaks.
-const SUITES: [&str; 3] = ["acp", "sqeq", "claude"];
+const SUITES: [&str; 5] = ["acp", "sqeq", "claude", "codex-exec", "codex-app-server"];
 /// How many peers run at once: they mostly wait.
 const PEERS: usize = 2;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 const SAMPLE: u64 = 10;
 
 /// Cases without which no other says anything.
-const FIRST: [&str; 8] = [
+const FIRST: [&str; 11] = [
     "acp.negotiation.initialize#",
     "acp.sessions.new#",
     "acp.v2.negotiation.initialize#",
@@ -16,10 +16,18 @@ const FIRST: [&str; 8] = [
     "sqeq.sessions.new#",
     "claude.control.initialize#",
     "claude.turns.text#",
+    "codex-exec.turn.text#",
+    "codex-app-server.hello.initialize#",
+    "codex-app-server.threads.start#",
 ];
 
 /// What the names of faults begin with that are not about ACP, and their suites.
-const SUITES: [(&str, &str); 2] = [("sqeq-", "sqeq"), ("claude-", "claude")];
+const SUITES: [(&str, &str); 4] = [
+    ("sqeq-", "sqeq"),
+    ("claude-", "claude"),
+    ("exec-", "codex-exec"),
+    ("app-", "codex-app-server"),
+];
 
 /// The suite that a fault is about, by its name.
 pub(crate) fn suite_of(fault: &str) -> &'static str {
