@@ -12,9 +12,10 @@ use sessiond_engine::handover;
 use sessiond_protocol::{
     Content, HistoryItem, Item, Lack, Marker, SessionId, Telling, Told, ToldAbout,
 };
+use sessiond_wire::foreign::Upto;
 use sessiond_wire::process::AgentCommand;
 
-use crate::transcript::{Continuation, Fold, Index, Transcript, Upto, path};
+use crate::transcript::{Continuation, Fold, Index, Transcript, path};
 
 /// The variable that says where the CLI keeps its things.
 const CONFIG: &str = "CLAUDE_CONFIG_DIR";
