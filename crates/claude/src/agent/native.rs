@@ -43,6 +43,12 @@ impl Native {
         match kind {
             "assistant" | "user" | "result" | "stream_event" => None,
             "system" => Some(self.noted_by_system(frame)),
+            // The log is what counts: the next start gives it back what it has forgotten.
+            "conversation_reset" => {
+                let agent = &self.agent;
+                let title = format!("{agent} has left its own record; the session keeps all of it");
+                Some(vec![Emit::Notice(Severity::Warning, title)])
+            }
             _ => Some(Vec::new()),
         }
     }

@@ -22,10 +22,11 @@ pub(super) const FACES: [&[Mutation]; 5] = [
 ];
 
 /// Of the agent behind a session, whose tests are those of the real binary.
-pub(super) const BEHIND: [&[Mutation]; 3] = [
+pub(super) const BEHIND: [&[Mutation]; 4] = [
     &behind::life::MUTATIONS,
     &behind::talk::MUTATIONS,
     &withdrawn::REAL,
+    &behind::claude::MUTATIONS,
 ];
 
 /// Those of all of them.
