@@ -26,6 +26,7 @@ mod link;
 mod offers;
 mod record;
 mod requests;
+mod running;
 mod said;
 mod start;
 mod steers;
