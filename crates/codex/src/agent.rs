@@ -26,7 +26,6 @@ mod link;
 mod offers;
 mod record;
 mod requests;
-mod running;
 mod said;
 mod start;
 mod steers;
