@@ -30,6 +30,7 @@ mod said;
 mod start;
 mod steers;
 mod streams;
+mod talk;
 mod thread;
 mod turn;
 mod usage;

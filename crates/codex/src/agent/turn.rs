@@ -3,17 +3,15 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport, Withdrawal};
 use sessiond_protocol::{Content, Outcome, RequestBody, Severity, Stop, ToolStatus};
 use sessiond_wire::Pending;
 use sessiond_wire::rpc::{INVALID_PARAMS, InFlight, Inbound, RawId, error};
 use tokio::sync::{mpsc, watch};
 use tokio::task::yield_now;
-use tokio::time::sleep;
 
 use super::asks::{self, Asked, Turn as State};
 use super::between::outside;
@@ -23,15 +21,12 @@ use super::failure::Failed;
 use super::input::Input;
 use super::item::Native;
 use super::link::Incoming;
-use super::requests::SOON;
 use super::said::{self, Ended, InTurn, Said};
 use super::steers::Steers;
 use super::streams::{Before, Streams};
+use super::talk::{begin, cancel, lost};
 use super::thread::{Thread, bad_line};
 use super::usage::Spent;
-
-/// How long Codex may say nothing in a turn before it is asked how that stands (codex.md F3).
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// A turn that runs.
 pub(super) struct Turn<'a> {
@@ -464,61 +459,5 @@ impl<'a> Turn<'a> {
             stop: Stop::EndTurn,
             usage: Some(self.thread.spent().since(self.before)),
         })
-    }
-}
-
-/// Begins a turn of Codex's, with the settings in force: its id.
-async fn begin(thread: &Thread, context: &TurnContext, input: Input) -> Result<String, Failed> {
-    let settings = context.settings().borrow().clone();
-    let mut params = thread.offers().overrides(&settings);
-    params.insert("threadId".to_owned(), json!(thread.id));
-    params.insert("input".to_owned(), json!(input.parts));
-    if let Some(schema) = input.schema {
-        params.insert("outputSchema".to_owned(), schema);
-    }
-    let answer = thread
-        .requests
-        .call("turn/start", &params.into(), SOON)
-        .await?;
-    let turn = answer["turn"]["id"].as_str().unwrap_or_default();
-    Ok(turn.to_owned())
-}
-
-/// Stops Codex's turn once that is wanted and it has an id, and never returns.
-async fn cancel(
-    thread: &Thread,
-    context: &TurnContext,
-    mut native: watch::Receiver<Option<String>>,
-) {
-    context.cancelled().await;
-    let turn = match native.wait_for(Option::is_some).await {
-        Ok(turn) => turn.clone(),
-        Err(_) => None,
-    };
-    let params = json!({ "threadId": thread.id, "turnId": turn });
-    if let Err(error) = thread.requests.call("turn/interrupt", &params, SOON).await {
-        // It has ended by itself, or ends with its process; either is told.
-        tracing::debug!(%error, "a turn could not be interrupted");
-    }
-    std::future::pending().await
-}
-
-/// Returns once Codex, silent for long, says that its thread runs no turn.
-async fn lost(thread: &Thread, heard: &AtomicU64) {
-    let params = json!({ "threadId": thread.id, "includeTurns": false });
-    loop {
-        let before = heard.load(Ordering::Relaxed);
-        sleep(SILENCE).await;
-        if heard.load(Ordering::Relaxed) != before {
-            continue;
-        }
-        let answer = thread.requests.call("thread/read", &params, SOON).await;
-        let Ok(answer) = answer else { continue };
-        let status = answer["thread"]["status"]["type"].as_str();
-        // What it says with the answer is heard before it is believed that nothing comes.
-        if status.is_some_and(|status| status != "active") {
-            sleep(Duration::from_secs(1)).await;
-            return;
-        }
     }
 }

@@ -61,6 +61,9 @@ enum Stopped {
     Polluted,
 }
 
+/// What says what a line is.
+type Judge<M> = fn(Line) -> Judged<M>;
+
 /// The way from the reader to whoever runs the program.
 pub(super) fn channel<M>() -> (mpsc::Sender<Incoming<M>>, mpsc::Receiver<Incoming<M>>) {
     mpsc::channel(AHEAD)
@@ -71,7 +74,7 @@ pub(super) fn channel<M>() -> (mpsc::Sender<Incoming<M>>, mpsc::Receiver<Incomin
 pub(super) async fn read<M>(
     stdout: impl AsyncRead + Unpin,
     mut child: Supervised,
-    (judge, sender): (fn(Line) -> Judged<M>, mpsc::Sender<Incoming<M>>),
+    (judge, sender): (Judge<M>, mpsc::Sender<Incoming<M>>),
 ) {
     let Some(stopped) = forward(stdout, judge, &sender).await else {
         return;
@@ -105,7 +108,7 @@ pub(super) async fn read<M>(
 /// Why reading stopped; none where nobody listens any more.
 async fn forward<M>(
     stdout: impl AsyncRead + Unpin,
-    judge: fn(Line) -> Judged<M>,
+    judge: Judge<M>,
     sender: &mpsc::Sender<Incoming<M>>,
 ) -> Option<Stopped> {
     let mut lines = AsyncLines::new(stdout, DEFAULT_LINE_LIMIT);
