@@ -129,9 +129,9 @@ fn table(figures: &Value) -> String {
         number(&start["claude_ms"]["median"]),
         number(&start["times"]),
     );
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "{:>12} {:>10} {:>12} {:>12} {:>10}\n",
+        "{:>12} {:>10} {:>12} {:>12} {:>10}",
         "bytes", "items", "index, MB/s", "read, MB/s", "peak, KiB"
     );
     for read in figures["read"].as_array().into_iter().flatten() {
