@@ -1,10 +1,12 @@
 //! The Claude CLI behind a session: here `sessiond-claude` stands in for it.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Claude, Home, PATIENCE, PROGRAM, Part, Permissions, Replay, alive, claude_behind, claude_peer,
-    eventually, serve as start,
+    Claude, Files, Home, PATIENCE, PROGRAM, Part, Permissions, Replay, alive, claude_behind,
+    claude_peer, eventually, inner, serve as start,
 };
 
 /// What the agent said in these frames.
@@ -70,7 +72,7 @@ fn a_call_is_recorded_before_it_is_asked_about_and_does_not_run_when_it_is_refus
         log.contains("item.started") && log.contains("touch made"),
         "{log}"
     );
-    assert!(log.contains("\"native\":"), "{log}");
+    assert!(log.contains("\"native\":\"toolu_"), "{log}");
     server.select(&question, "reject_once");
     assert_eq!(server.response(id)["result"]["stopReason"], "end_turn");
     assert!(!home.path("made").exists());
@@ -103,7 +105,8 @@ fn what_is_allowed_for_good_is_not_asked_again() {
 #[test]
 fn a_turn_is_cancelled_while_it_asks_and_while_it_runs() {
     let home = Home::new();
-    let mut server = start(&home, &claude_peer(&home));
+    let config = claude_behind(&home, "echo start >> starts; exec $CLAUDE");
+    let mut server = start(&home, &config);
     server.permissions = Permissions::Hold;
     let session = server.new_session(&home);
     let asking = server.prompt(&session, "/run touch made");
@@ -126,6 +129,8 @@ fn a_turn_is_cancelled_while_it_asks_and_while_it_runs() {
     });
     assert!(!home.path("made").exists());
     assert_eq!(server.turn(&session, "still there"), "end_turn");
+    // It was told, and not stopped the hard way.
+    assert_eq!(home.read("starts"), "start\n");
     server.quit();
 }
 
@@ -196,9 +201,21 @@ fn hooks_and_changed_inputs_of_a_program_reach_the_cli() {
     let hook = claude.asked("hook_callback");
     let deny = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse",
         "permissionDecision": "deny", "permissionDecisionReason": "never" } });
-    claude.answer(&hook, deny);
+    claude.answer(&hook, deny.clone());
     assert_eq!(claude.result()["subtype"], "success");
     assert!(!home.path("denied").exists());
+
+    // What nobody is asked about does not begin either.
+    home.write("secret", "s3cret words");
+    claude.prompt("/read secret");
+    let hook = claude.asked("hook_callback");
+    claude.answer(&hook, deny);
+    assert_eq!(claude.result()["subtype"], "success");
+    let read = Files::below(&Path::new(&inner(&home)).join("sessions")).text();
+    assert!(
+        read.contains("/read secret") && !read.contains("s3cret"),
+        "{read}"
+    );
 
     claude.prompt("/run touch asked");
     let hook = claude.asked("hook_callback");

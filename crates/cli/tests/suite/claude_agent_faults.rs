@@ -130,12 +130,11 @@ fn a_cli_that_cannot_be_started_refuses_the_session_and_says_why() {
     for (line, why) in [
         ("exit 3", "exit code 3"),
         ("exec /nonexistent/claude", "exit code"),
-        (
-            r#"echo '{"type":"result","errors":["log in first"],"session_id":"x"}'; exit 1"#,
-            "log in first",
-        ),
+        ("cat said; exit 1", "log in first"),
     ] {
         let home = Home::new();
+        let said = r#"{"type":"result","errors":["log in first"],"session_id":"x"}"#;
+        home.write("said", &format!("{said}\n"));
         let config = claude_behind(&home, line);
         let mut server = serve(&home, &config);
         let params = serde_json::json!({ "cwd": home.work(), "mcpServers": [] });

@@ -54,8 +54,9 @@ fn a_session_is_found_by_id_by_title_and_as_the_newest() {
     let copy = last(&one(&home, &words, "chosen").well());
     assert_eq!(copy["session_id"], chosen);
     assert_eq!((turns(&home, ID), turns(&home, chosen)), (4, 5));
-    let again = last(&one(&home, &words, "twice"));
-    assert_eq!(again["is_error"], true, "{again}");
+    let again = one(&home, &words, "twice");
+    assert_eq!((again.code, &*again.stdout), (Some(1), ""));
+    assert!(again.stderr.contains("already in use"), "{}", again.stderr);
     assert_eq!(turns(&home, chosen), 5);
 }
 

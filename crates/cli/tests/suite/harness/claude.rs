@@ -148,6 +148,7 @@ fn readable(frame: &Value) {
         }
         "user" => has(&["session_id", "uuid", "message"]),
         "conversation_reset" => has(&["session_id", "uuid", "new_conversation_id"]),
+        "command_lifecycle" => has(&["session_id", "uuid", "command_uuid", "state"]),
         "transcript_mirror" => has(&["filePath", "entries"]),
         "stream_event" => has(&["session_id", "uuid", "event"]),
         "result" => {
