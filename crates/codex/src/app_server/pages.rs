@@ -46,6 +46,9 @@ struct Page {
     next: Option<String>,
 }
 
+/// The keys of what a thread has, oldest first.
+type Keys = fn(&Past, &ThreadTurnsListParams) -> Vec<String>;
+
 /// What a key stands for, as it is shown.
 type Show = fn(&Past, &str) -> Option<Value>;
 
@@ -77,11 +80,7 @@ impl Face {
         &mut self,
         id: &RawId,
         params: &Value,
-        (keys, by_default, show): (
-            fn(&Past, &ThreadTurnsListParams) -> Vec<String>,
-            SortDirection,
-            Show,
-        ),
+        (keys, by_default, show): (Keys, SortDirection, Show),
     ) -> Begun {
         let params: ThreadTurnsListParams = params::read(params)?;
         let session = thread_id(&params.thread_id, "thread")?;

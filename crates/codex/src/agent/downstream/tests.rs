@@ -4,6 +4,8 @@ use uuid::Uuid;
 
 use super::{Missing, Record, compare};
 
+type Prompts = &'static [&'static str];
+
 fn history(prompts: &[&str]) -> Vec<HistoryItem> {
     let of = |prompt: &&str| HistoryItem {
         id: ItemId::new(Uuid::now_v7()),
@@ -29,7 +31,7 @@ fn record(prompts: &[&str]) -> Record {
 #[test]
 fn a_thread_goes_on_or_gets_what_it_lacks_or_is_left() {
     let anew = Missing::All(Lack::BeganAnew);
-    let cases: [(&[&str], Option<&[&str]>, Missing, bool); 7] = [
+    let cases: [(Prompts, Option<Prompts>, Missing, bool); 7] = [
         (&[], None, anew, false),
         (&["one"], None, anew, true),
         (&["one"], Some(&[]), anew, true),

@@ -12,6 +12,8 @@ use super::super::serve::Options;
 use super::page;
 use crate::settings::Settings;
 
+type Key = Option<&'static str>;
+
 /// Events of a log page that the engine gives.
 const READ: u64 = 50;
 
@@ -32,7 +34,7 @@ fn params(cursor: Option<&str>, limit: u32) -> ThreadTurnsListParams {
 #[test]
 fn a_page_goes_on_behind_its_cursor_in_either_direction() {
     let keys = || ["a", "b", "c"].map(str::to_owned).to_vec();
-    let cases: [(_, Option<&str>, u32, &[&str], Option<&str>); 7] = [
+    let cases: [(_, Key, u32, &[&str], Key); 7] = [
         (SortDirection::Asc, None, 2, &["a", "b"], Some("b")),
         (SortDirection::Asc, Some("b"), 2, &["c"], None),
         (SortDirection::Desc, None, 2, &["c", "b"], Some("b")),
