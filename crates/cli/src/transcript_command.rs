@@ -1,6 +1,9 @@
 //! `sessiond transcript`: conversations as other programs write them down.
 
+mod claude;
+mod codex;
 mod follow;
+mod opening;
 mod output;
 mod report;
 mod shape;
@@ -21,7 +24,6 @@ use crate::setup::Setup;
 pub(crate) use shape::is_transcript;
 pub(crate) use take_in::{Wishes, take_in};
 
-use output::Output;
 use report::Report;
 use shape::Found;
 
@@ -40,12 +42,11 @@ fn convert(setup: &Setup, convert: &Convert) -> Result<(), Failure> {
         false => Found::Session(session(setup, &convert.from)?),
     };
     match (found, convert.to) {
-        (Found::Claude, Shape::Sessiond) => claude_in(setup, convert, &path),
-        (Found::Claude, Shape::Claude) => {
-            let output = Output::of(convert)?;
-            write::copy(&path, output)?.tell(convert)
+        (Found::Claude | Found::Codex, Shape::Sessiond) => transcript_in(setup, convert, &path),
+        (found @ (Found::Claude | Found::Codex), _) => {
+            write::file(&path, &found, convert)?.tell(convert)
         }
-        (Found::Export, Shape::Claude) => {
+        (Found::Export, Shape::Claude | Shape::Codex) => {
             let (setup, _folder) = elsewhere(setup)?;
             let store = Store::open_real(setup.store())?;
             let taken = sessions::from_file(&store, &path, None)?;
@@ -55,7 +56,7 @@ fn convert(setup: &Setup, convert: &Convert) -> Result<(), Failure> {
                 .map_err(|_| Failure::Usage(format!("{} holds no session", convert.from)))?;
             write::session(&store, session, convert)?.tell(convert)
         }
-        (Found::Session(session), Shape::Claude) => {
+        (Found::Session(session), Shape::Claude | Shape::Codex) => {
             let store = Store::open_real(setup.store())?;
             write::session(&store, session, convert)?.tell(convert)
         }
@@ -71,7 +72,7 @@ fn convert(setup: &Setup, convert: &Convert) -> Result<(), Failure> {
 }
 
 /// A transcript into the store, or into an export.
-fn claude_in(setup: &Setup, convert: &Convert, path: &std::path::Path) -> Result<(), Failure> {
+fn transcript_in(setup: &Setup, convert: &Convert, path: &std::path::Path) -> Result<(), Failure> {
     let cwd = convert.cwd.as_deref().map(std::path::absolute).transpose();
     let wishes = Wishes {
         session: convert.session,

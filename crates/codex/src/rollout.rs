@@ -39,6 +39,7 @@ pub use chain::{File, Mode, Rollout, Wanted};
 pub use findings::{Findings, Kind};
 pub use fold::Fold;
 pub use name::{file_name, thread_of};
+pub use reader::is_rollout;
 pub use resumed::go_on;
 pub use tail::Tail;
 pub use write::{Continuation, Writer};

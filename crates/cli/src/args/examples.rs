@@ -62,7 +62,7 @@ pub(super) const CONVERT: &str = "\
 Examples:
   sessiond transcript convert ~/.claude/projects/-w/0b7e4f2c-5d1a-4a8e-9a55-3c1f6d2e8b90.jsonl --to sessiond
   sessiond transcript convert ID --to claude  where `claude --resume ID` finds it
-  sessiond transcript convert ID --to claude -o parser.jsonl
+  sessiond transcript convert ID --to codex  where `codex resume ID` finds it
   sessiond transcript convert parser.jsonl --to sessiond -o parser.sessiond";
 
 pub(super) const FOLLOW: &str = "\

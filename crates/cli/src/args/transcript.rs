@@ -13,7 +13,7 @@ pub(crate) enum Transcript {
     /// Turn a transcript into a session, or a session into a transcript
     #[command(after_help = examples::CONVERT)]
     Convert(Convert),
-    /// Print a transcript of Claude that is being written, and what comes to it
+    /// Print a transcript that is being written, and what comes to it
     #[command(after_help = examples::FOLLOW)]
     Follow(Follow),
 }
@@ -24,7 +24,7 @@ pub(crate) enum Transcript {
 /// was. The report lists what is damaged, and what the other shape cannot hold.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// A transcript of Claude, an export of a session, or the id or exact title of a session
+    /// A transcript of Claude, a rollout of Codex, an export of a session, or the id or exact title of a session
     #[arg(value_name = "FILE")]
     pub(crate) from: String,
     /// What to make of it
@@ -49,17 +49,19 @@ pub(crate) struct Convert {
 pub(crate) enum Shape {
     /// As the Claude CLI does.
     Claude,
+    /// As Codex does.
+    Codex,
     /// As a session, in the store or exported.
     Sessiond,
 }
 
-/// Print a transcript of Claude that is being written, and what comes to it.
+/// Print a transcript that is being written, and what comes to it.
 ///
 /// It ends with SIGINT. Where the file is replaced, cut, or goes on from an earlier place, all of
 /// it is printed anew.
 #[derive(Debug, Args)]
 pub(crate) struct Follow {
-    /// The transcript
+    /// The transcript, or the rollout
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]

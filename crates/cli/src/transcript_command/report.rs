@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sessiond_claude::transcript::Findings;
+use sessiond_claude::transcript;
+use sessiond_codex::rollout;
 use sessiond_protocol::{Losses, SessionId};
 
 use crate::args::{Format, Shape};
@@ -12,12 +13,32 @@ use crate::conversation::one_line;
 use crate::failure::Failure;
 use crate::output::{json, print, print_json};
 
+/// What a reader of one of the shapes found.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum FoundIn {
+    Claude(transcript::Findings),
+    Codex(rollout::Findings),
+}
+
+impl FoundIn {
+    /// In the lines of a transcript of Claude, and in its conversation.
+    pub(super) fn claude(lines: &transcript::Findings, told: &transcript::Findings) -> Self {
+        FoundIn::Claude(lines.clone().and(told))
+    }
+
+    /// In the heads of the files of a rollout of Codex, and in their lines.
+    pub(super) fn codex(heads: &rollout::Findings, told: &rollout::Findings) -> Self {
+        FoundIn::Codex(heads.clone().and(told))
+    }
+}
+
 /// Serializes to what `--json` prints.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     /// The session.
     pub(super) session: SessionId,
-    /// What was made: claude, sessiond.
+    /// What was made: claude, codex, sessiond.
     to: &'static str,
     /// The file that was made; none for the store, and for stdout.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +55,7 @@ pub(crate) struct Report {
     title: Option<String>,
     /// What was found that is damaged, was taken by a rule, or is no conversation; by kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<Findings>,
+    found: Option<FoundIn>,
     /// What the other shape cannot hold; by kind.
     lost: Losses,
 }
@@ -44,6 +65,7 @@ impl Report {
     pub(super) fn new(session: SessionId, to: Shape, items: u64, original_bytes: u64) -> Self {
         let to = match to {
             Shape::Claude => "claude",
+            Shape::Codex => "codex",
             Shape::Sessiond => "sessiond",
         };
         Self {
@@ -69,9 +91,9 @@ impl Report {
         self.title = title;
     }
 
-    /// What a reader of a transcript found: in its lines, and in its conversation.
-    pub(super) fn found(&mut self, lines: &Findings, conversation: &Findings) {
-        self.found = Some(lines.clone().and(conversation));
+    /// What a reader of it found.
+    pub(super) fn found(&mut self, found: FoundIn) {
+        self.found = Some(found);
     }
 
     pub(super) fn lost(&mut self, losses: Losses) {
@@ -114,11 +136,17 @@ impl Report {
         if let Some(title) = &self.title {
             let _ = writeln!(text, "title: {}", one_line(title));
         }
-        if let Some(findings) = &self.found {
-            let _ = write!(text, "{findings}");
-        }
+        let _ = match &self.found {
+            Some(FoundIn::Claude(findings)) => write!(text, "{findings}"),
+            Some(FoundIn::Codex(findings)) => write!(text, "{findings}"),
+            None => Ok(()),
+        };
         if !self.lost.is_empty() {
-            let _ = write!(text, "not held by a transcript of Claude:\n{}", self.lost);
+            let by = match self.to {
+                "codex" => "a rollout of Codex",
+                _ => "a transcript of Claude",
+            };
+            let _ = write!(text, "not held by {by}:\n{}", self.lost);
         }
         text
     }

@@ -1,12 +1,12 @@
 //! Which shape a file has, by what it begins with.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use sessiond_claude::transcript::Index;
+use sessiond_codex::rollout;
 use sessiond_protocol::SessionId;
 
+use super::opening;
 use crate::failure::Failure;
 
 /// How an export of a session begins.
@@ -19,6 +19,8 @@ const HEAD: u64 = 1 << 20;
 pub(super) enum Found {
     /// A transcript of Claude.
     Claude,
+    /// A rollout of Codex.
+    Codex,
     /// An export of a session.
     Export,
     /// A session of the store.
@@ -31,12 +33,15 @@ pub(super) fn of(path: &Path) -> Result<Found, Failure> {
     if head.starts_with(EXPORT) {
         return Ok(Found::Export);
     }
+    if rollout::is_rollout(&head) {
+        return Ok(Found::Codex);
+    }
     if is_claude(&head)? {
         return Ok(Found::Claude);
     }
     Err(Failure::Usage(format!(
-        "{} is neither a transcript of Claude nor an export of a session: no entry of a conversation \
-         in its first {} KiB",
+        "{} is neither a transcript of Claude, nor a rollout of Codex, nor an export of a session: no \
+         entry of a conversation in its first {} KiB",
         path.display(),
         HEAD >> 10
     )))
@@ -49,7 +54,10 @@ pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
         return Ok(false);
     }
     let head = head(path)?;
-    Ok(!head.starts_with(EXPORT) && is_claude(&head)?)
+    if head.starts_with(EXPORT) {
+        return Ok(false);
+    }
+    Ok(rollout::is_rollout(&head) || is_claude(&head)?)
 }
 
 fn is_claude(head: &Vec<u8>) -> Result<bool, Failure> {
@@ -62,8 +70,5 @@ fn head(path: &Path) -> Result<Vec<u8>, Failure> {
         let path = path.display();
         Failure::Usage(format!("{path} cannot be read: {error}"))
     };
-    let file = File::open(path).map_err(unreadable)?;
-    let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head).map_err(unreadable)?;
-    Ok(head)
+    opening::head(path, HEAD).map_err(unreadable)
 }

@@ -1,26 +1,22 @@
 //! A transcript becomes a session of the store, whole or not at all.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use sessiond_claude::transcript::{Fold, Index};
 use sessiond_engine::{Action, Foreign, Keeper, PIECE_BYTES};
 use sessiond_log::{LogError, Store, Subject};
-use sessiond_protocol::{ErrorCode, SessionId, WireError};
-use sessiond_wire::foreign::{ReadAt, Upto};
+use sessiond_protocol::{ErrorCode, SessionId, SessionView, Told, ToldAbout, WireError};
+use sessiond_wire::foreign::ReadAt;
 
 use super::report::Report;
-use crate::args::{Remap, Shape};
+use super::shape::{self, Found};
+use super::{claude, codex};
+use crate::args::Remap;
 use crate::failure::Failure;
 use crate::output::say;
 use crate::sessions::{self, remapped};
 use crate::setup::{Setup, block_on};
-
-/// How transcripts of Claude are named in a session's log.
-pub(super) const SHAPE: &str = "claude";
-
-/// Folders of sub-agents' own transcripts are no deeper than this below a session's.
-const DEPTH: usize = 8;
 
 /// What the user wants to be otherwise than the transcript says.
 #[derive(Debug, Default)]
@@ -33,65 +29,91 @@ pub(crate) struct Wishes {
     pub(crate) remap: Vec<Remap>,
 }
 
-/// Takes in a transcript of Claude.
+/// A file that a conversation was written in.
+pub(super) enum Original<'a> {
+    /// What it holds, and how many bytes of it.
+    Open(&'a dyn ReadAt, u64),
+    /// Where it is.
+    At(PathBuf),
+}
+
+/// A conversation that was read elsewhere.
+pub(super) struct Source<'a> {
+    /// How the files are named in a session's log.
+    pub(super) shape: &'static str,
+    pub(super) about: ToldAbout,
+    /// Its id.
+    pub(super) session: Option<SessionId>,
+    /// Its files with their names, its own first.
+    pub(super) originals: Vec<(String, Original<'a>)>,
+    pub(super) told: &'a mut dyn Iterator<Item = io::Result<Told>>,
+}
+
+/// What was made of it.
+pub(super) struct Made {
+    pub(super) view: SessionView,
+    pub(super) items: u64,
+    pub(super) kept: u64,
+}
+
+/// Takes in a transcript of Claude, or a rollout of Codex.
 pub(crate) fn take_in(setup: &Setup, path: &Path, wishes: &Wishes) -> Result<Report, Failure> {
     let store = Store::open_real(setup.store())?;
     let mut session = None;
-    let taken = attempt(setup, path, wishes, &mut session);
+    let taken = match shape::of(path)? {
+        Found::Codex => codex::take_in(setup, path, wishes, &mut session),
+        _ => claude::take_in(setup, path, wishes, &mut session),
+    };
     let subject = session.and_then(|id| id.to_string().parse::<Subject>().ok());
     sessions::record(&store, Action::Import, subject.as_ref(), &taken);
     taken
 }
 
-fn attempt(
+/// Makes a session of a conversation.
+pub(super) fn make(
     setup: &Setup,
-    path: &Path,
-    wishes: &Wishes,
+    (path, wishes): (&Path, &Wishes),
+    source: Source<'_>,
     taken_as: &mut Option<SessionId>,
-) -> Result<Report, Failure> {
+) -> Result<Made, Failure> {
     let unreadable = unreadable(path);
-    let file = File::open(path).map_err(&unreadable)?;
-    // Its program may be writing to it; what it holds now is taken in.
-    let length = file.metadata().map_err(&unreadable)?.len();
-    let source = Upto::new(&file, length);
-    let index = Index::read(&source).map_err(&unreadable)?;
-    if index.entries() == 0 {
-        let path = path.display();
-        return Err(Failure::Usage(format!(
-            "{path} holds no conversation of Claude"
-        )));
-    }
-    let about = index.about();
-    let named = path.file_stem().and_then(|stem| stem.to_str());
-    let named = named.and_then(|stem| stem.parse().ok());
-    let session = wishes.session.or(named).or(about.session);
+    let about = source.about;
+    let session = wishes.session.or(source.session);
     *taken_as = session;
     let foreign = Foreign {
         session,
         cwd: cwd(setup, wishes, about.cwd.as_deref())?,
         agent: None,
-        title: about.title.clone(),
-        began: about.began.clone(),
+        title: about.title,
+        began: about.began,
     };
     block_on(async {
         let engine = setup.engine("transcript")?;
         let importer = engine.importer(foreign).await;
         let mut importer = importer.map_err(refused)?;
-        let (mut keeper, mut fold) = (importer.keeper(), Fold::new(&index, &source));
+        let mut keeper = importer.keeper();
         // The original goes to the disk while the conversation is told.
         let keeping = async {
-            let mut kept = keep(&mut keeper, "", &source, length).await?;
-            for (name, path) in beside(path) {
-                let unreadable = self::unreadable(&path);
-                let file = File::open(&path).map_err(&unreadable)?;
-                let length = file.metadata().map_err(&unreadable)?.len();
-                kept += keep(&mut keeper, &name, &file, length).await?;
+            let mut kept = 0;
+            for (name, original) in source.originals {
+                let named = (source.shape, name.as_str());
+                kept += match original {
+                    Original::Open(bytes, length) => {
+                        keep(&mut keeper, named, bytes, length).await?
+                    }
+                    Original::At(path) => {
+                        let unreadable = self::unreadable(&path);
+                        let file = File::open(&path).map_err(&unreadable)?;
+                        let length = file.metadata().map_err(&unreadable)?.len();
+                        keep(&mut keeper, named, &file, length).await?
+                    }
+                };
             }
             Ok::<_, Failure>(kept)
         };
         let telling = async {
             let mut items = 0_u64;
-            for told in fold.by_ref() {
+            for told in source.told {
                 items += 1;
                 importer.tell(told.map_err(&unreadable)?).await?;
             }
@@ -108,14 +130,11 @@ fn attempt(
         }
         let view = importer.finish().await?;
         *taken_as = Some(view.session);
-        let mut report = Report::new(view.session, Shape::Sessiond, items, kept);
-        report.titled(view.title);
-        report.found(index.findings(), fold.findings());
-        Ok(report)
+        Ok(Made { view, items, kept })
     })
 }
 
-fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Failure {
+pub(super) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Failure {
     move |error| {
         let path = path.display();
         Failure::Usage(format!("{path} cannot be read: {error}"))
@@ -146,10 +165,10 @@ fn cwd(setup: &Setup, wishes: &Wishes, told: Option<&str>) -> Result<String, Fai
 }
 
 /// Keeps a file as it is; answers its length.
-async fn keep<S: ReadAt + ?Sized>(
+async fn keep(
     keeper: &mut Keeper,
-    name: &str,
-    source: &S,
+    named: (&str, &str),
+    source: &dyn ReadAt,
     length: u64,
 ) -> Result<u64, Failure> {
     let mut offset = 0;
@@ -162,7 +181,7 @@ async fn keep<S: ReadAt + ?Sized>(
             match source.read_at(next, &mut piece[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Failure::os("read the transcript")(error)),
             }
         }
@@ -171,34 +190,7 @@ async fn keep<S: ReadAt + ?Sized>(
             break;
         }
         offset += filled as u64;
-        keeper.keep((SHAPE, name), piece).await?;
+        keeper.keep(named, piece).await?;
     }
     Ok(offset)
-}
-
-/// The files that the CLI keeps for a session beside its transcript: those of its sub-agents. Each
-/// with its path below the session's folder.
-fn beside(path: &Path) -> Vec<(String, PathBuf)> {
-    let folder = path.with_extension("");
-    let mut files = Vec::new();
-    let mut folders = vec![(folder.join("subagents"), "subagents".to_owned(), 0)];
-    while let Some((folder, name, depth)) = folders.pop() {
-        // A session without sub-agents has no such folder.
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            let (Ok(kind), Ok(file)) = (entry.file_type(), entry.file_name().into_string()) else {
-                continue;
-            };
-            let name = format!("{name}/{file}");
-            if kind.is_dir() && depth < DEPTH {
-                folders.push((entry.path(), name, depth + 1));
-            } else if kind.is_file() {
-                files.push((name, entry.path()));
-            }
-        }
-    }
-    files.sort();
-    files
 }

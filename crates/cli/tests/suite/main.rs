@@ -65,6 +65,7 @@ mod rename;
 mod resume;
 mod resume_restores;
 mod retention;
+mod rollouts;
 mod schema;
 mod sessions;
 mod shelf;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::{Home, only_session};
+use crate::harness::{Ended, Home, only_session};
 
 const ID: &str = "aaaaaaaa-1111-4000-8000-000000000014";
 
@@ -149,8 +149,8 @@ fn a_transcript_is_followed_while_it_is_written() {
     let home = Home::new();
     let file = copied(&home, "30a_minimal.before.jsonl", "t.jsonl");
     let mut command = home.command(&["transcript", "follow", &file, "--json"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut child = Ended(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     let mut next = || json(&lines.next().unwrap().unwrap());
     assert_eq!(next()["item"]["type"], "user_message");
     assert_eq!(next()["item"]["text"], "old answer");
@@ -160,6 +160,4 @@ fn a_transcript_is_followed_while_it_is_written() {
     assert_eq!(next()["item"]["content"][0]["text"], "more");
     fs::copy(fixture("41a_user_branches.before.jsonl"), &file).unwrap();
     assert_eq!(next()["type"], "anew");
-    child.kill().unwrap();
-    child.wait().unwrap();
 }

@@ -197,6 +197,12 @@ impl<S: ReadAt> Rollout<S> {
         &self.segments[self.segments.len() - 1]
     }
 
+    /// The thread's own file.
+    #[must_use]
+    pub fn own_file(&self) -> &File<S> {
+        &self.own().file
+    }
+
     /// What the heads say that is not as it should be.
     #[must_use]
     pub fn findings(&self) -> &Findings {

@@ -99,6 +99,8 @@ pub(super) struct Payload<'a> {
     pub(super) reason: Text<'a>,
     #[serde(borrow)]
     pub(super) message: Text<'a>,
+    #[serde(borrow)]
+    pub(super) replacement_history: Replacement<'a>,
     pub(super) num_turns: Number,
     pub(super) exit_code: Number,
     pub(super) changes: Value,
@@ -211,6 +213,17 @@ struct Good {
     is_error: Flag,
 }
 
+/// What the model has in place of what was said before: the id of the last item, the summary.
+#[derive(Debug, Default)]
+pub(super) struct Replacement<'a>(pub(super) Text<'a>);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Named<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+}
+
 /// A whole number; nothing where something else stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Number(pub(super) Option<i64>);
@@ -300,6 +313,37 @@ impl<'de: 'a, 'a> Deserialize<'de> for Blocks<'a> {
         }
 
         deserializer.deserialize_any(BlocksVisitor)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Replacement<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ReplacementVisitor;
+
+        impl<'de> Visitor<'de> for ReplacementVisitor {
+            type Value = Replacement<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of items")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut last = Text::default();
+                while let Some(Lenient(item)) = seq.next_element::<Lenient<Named<'de>>>()? {
+                    last = item.map(|item| item.id).unwrap_or_default();
+                }
+                Ok(Replacement(last))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                drain_map(map).map(|()| Replacement::default())
+            }
+
+            otherwise!(Replacement::default(), visit_bool: bool, visit_str: &str, visit_i64: i64,
+                visit_u64: u64, visit_f64: f64);
+        }
+
+        deserializer.deserialize_any(ReplacementVisitor)
     }
 }
 

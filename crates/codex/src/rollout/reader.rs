@@ -169,3 +169,23 @@ impl Reader {
         }
     }
 }
+
+/// Whether the beginning of a file is that of a rollout.
+#[must_use]
+pub fn is_rollout(beginning: &[u8]) -> bool {
+    const KINDS: [&str; 5] = [
+        "session_meta",
+        "response_item",
+        "event_msg",
+        "turn_context",
+        "compacted",
+    ];
+    let mut lines = beginning.split(|b| *b == b'\n');
+    lines.any(|line| {
+        let start = line.iter().position(|b| *b == b'{').unwrap_or(line.len());
+        with_line(&line[start..], |line| {
+            line.kind.as_str().is_some_and(|kind| KINDS.contains(&kind))
+        })
+        .unwrap_or(false)
+    })
+}

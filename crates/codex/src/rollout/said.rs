@@ -448,7 +448,8 @@ impl Teller {
             self.findings.at(Kind::LongSummary, place.clone());
             text.truncate(text.floor_char_boundary(limits::SUMMARY_BYTES));
         }
-        self.push(None, &place, Telling::Summary(text));
+        let id = payload.replacement_history.0;
+        self.push(id.as_str(), &place, Telling::Summary(text));
     }
 }
 
