@@ -8,6 +8,7 @@ use crate::bench::claude::{self, Claude};
 use crate::bench::codex::{self, Codex};
 use crate::bench::log::{self, Log};
 use crate::bench::open::{self, Open};
+use crate::bench::rollout::{self, Rollout};
 use crate::bench::start::{self, Start};
 use crate::bench::stream;
 use crate::bench::waist::{self, Waist};
@@ -124,6 +125,10 @@ enum Bench {
     #[command(after_help = "Examples:\n  cargo xtask bench codex\n  \
         cargo xtask bench codex --megabytes 10 --runs 3 --json")]
     Codex(Codex),
+    /// Taking in a long rollout of Codex: bytes a second and peak memory
+    #[command(after_help = "Examples:\n  cargo xtask bench rollout\n  \
+        cargo xtask bench rollout --megabytes 20 --json")]
+    Rollout(Rollout),
     /// The server that `bench acp` takes for the ceiling: it writes a line an update, no more
     #[command(hide = true, after_help = "Example:\n  cargo xtask bench stream")]
     Stream,
@@ -155,6 +160,7 @@ impl Cli {
             Task::Bench(Bench::Acp(options)) => acp::run(&workspace, &options),
             Task::Bench(Bench::Claude(options)) => claude::run(&workspace, &options),
             Task::Bench(Bench::Codex(options)) => codex::run(&workspace, &options),
+            Task::Bench(Bench::Rollout(options)) => rollout::run(&workspace, &options),
             Task::Bench(Bench::Stream) => stream::serve(),
         }
     }
