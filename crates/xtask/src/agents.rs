@@ -13,8 +13,9 @@ use crate::workspace::{Workspace, cargo};
 /// Four agents, twice each, a minute at the very most.
 const DEADLINE: Duration = Duration::from_secs(480);
 
-/// What judges the Codex face by the schemas of the real one, chosen as an agent is.
-const SCHEMAS: &str = "codex_schemas";
+/// Drives of their own beside the agents, chosen as those are: what judges the Codex face by the
+/// schemas of the real one, and rollouts between sessiond and the real one.
+const OTHERS: [&str; 2] = ["codex_schemas", "codex_rollouts"];
 
 /// Builds sessiond and the model server, installs the agents, and drives those whose name contains
 /// `filter` in the ways whose name contains `way`.
@@ -35,12 +36,14 @@ pub(crate) fn run(workspace: &Workspace, filter: &str, way: &str) -> Result<()> 
     Peers::at(&target).install_agents(workspace)?;
     let debug = target.join("debug");
     let drives = workspace.root().join("drives/agents");
-    if SCHEMAS.contains(filter) {
-        let environment = Environment::make(&target, SCHEMAS, &debug.join("sessiond"))?;
+    for other in OTHERS.iter().filter(|other| other.contains(filter)) {
+        let environment = Environment::make(&target, other, &debug.join("sessiond"))?;
         let mut command = environment.command(Tool::Node.program().as_ref());
-        command.arg(drives.join("codex_schemas.mjs"));
+        command
+            .env("SESSIOND_MODEL", debug.join("scripted-model"))
+            .arg(drives.join(format!("{other}.mjs")));
         process::run_within(&mut command, DEADLINE)?;
-        if filter == SCHEMAS {
+        if filter == *other {
             return Ok(());
         }
     }
