@@ -13,14 +13,8 @@ use crate::recording::{Recorder, What};
 
 /// Most characters of a request that are kept: agents send whole conversations.
 const MOST_TEXT: usize = 1_000_000;
-/// What agents tell a model beside the conversation, and say again with every request.
-const BESIDE: [&str; 5] = [
-    "system",
-    "instructions",
-    "systemInstruction",
-    "tool_choice",
-    "toolConfig",
-];
+/// What is kept of a request: the model's name and the conversation, as each service calls it.
+const KEPT: [&str; 5] = ["model", "tools", "messages", "input", "contents"];
 /// The folder of the cases in the server's paths.
 const CASES: &str = "/case/";
 
@@ -117,7 +111,7 @@ fn tell(cases: &Cases, path: &str, happening: &Happening<'_>) {
 fn short(body: &Value) -> String {
     let mut body = body.clone();
     if let Some(members) = body.as_object_mut() {
-        members.retain(|name, _| !BESIDE.contains(&name.as_str()));
+        members.retain(|name, _| KEPT.contains(&name.as_str()));
         if let Some(tools) = members.get_mut("tools") {
             *tools = tools.as_array().map_or(0, Vec::len).into();
         }

@@ -33,7 +33,11 @@ pub(crate) fn trace(recording: &Recording) -> Vec<Moment> {
                 us: u64::try_from(entry.at.as_micros()).unwrap_or(u64::MAX),
                 process: entry.process,
                 way,
-                text: cut(&text),
+                text: match way {
+                    // What is new stands at the end of a conversation.
+                    '?' => cut_middle(&text),
+                    _ => cut(&text),
+                },
             }
         })
         .collect();
@@ -73,6 +77,21 @@ fn shown(what: &What) -> (char, String) {
         What::ModelAnswered(text) => ('=', text.clone()),
         What::Flooded => ('.', "too much output: no more is read".to_owned()),
     }
+}
+
+/// The beginning, which says what it is, and the end.
+fn cut_middle(text: &str) -> String {
+    let end = text.floor_char_boundary(text.len().saturating_sub(MOST_TEXT));
+    let beginning = text.floor_char_boundary(MOST_TEXT / 10);
+    if end <= beginning {
+        return text.to_owned();
+    }
+    format!(
+        "{} … {} ({} bytes)",
+        &text[..beginning],
+        &text[end..],
+        text.len()
+    )
 }
 
 fn cut(text: &str) -> String {

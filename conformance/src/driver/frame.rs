@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{Asked, Awaited, Did, Driver, Halt};
@@ -186,6 +187,11 @@ impl Driver<'_> {
         );
         match found {
             Some(Found::Frame(frame)) => Ok(frame),
+            // What bounds its files sends a signal that no full disk sends, and some runtimes take it.
+            Some(Found::Gone(code)) if code == -Signal::XFSZ.as_raw() => {
+                let why = "the signal of the bound on its files ended it";
+                Err(Halt::Skip(why.to_owned()))
+            }
             Some(Found::Gone(code)) => {
                 let why = format!("no answer to {label}: the process ended ({code})");
                 Err(Halt::Stop(why))

@@ -19,13 +19,12 @@ pub(crate) fn ask(body: &Value, size: usize) -> Ask {
             .filter(|block| block["type"] == "tool_result")
             .map(|block| text(&block["content"]))
             .collect();
-        if !returned.is_empty() {
+        let said = written(blocks.iter().filter_map(|block| block["text"].as_str()));
+        // A prompt after a cancelled call comes in one message with what became of the call.
+        if !returned.is_empty() && said.is_empty() {
             rounds += 1;
             results = returned;
-            continue;
-        }
-        let said = written(blocks.iter().filter_map(|block| block["text"].as_str()));
-        if !said.is_empty() {
+        } else if !said.is_empty() {
             (prompt, rounds, results) = (said, 0, Vec::new());
         }
     }
@@ -167,3 +166,7 @@ fn deltas(part: &Part) -> Vec<Value> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "anthropic_tests.rs"]
+mod tests;

@@ -60,6 +60,23 @@ fn a_profile_bounds_how_often_a_case_kills() {
     }
 }
 
+/// CONF-2: a runtime that takes the signal of the bound on its files says nothing about full disks.
+#[test]
+fn a_signal_that_no_full_disk_sends_is_nobodys_fault() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dies = "read -r line; kill -25 $$";
+    let file = started_by(folder.path(), "", &["sh", "-c", dies], "");
+    let asked = [
+        "acp",
+        "-k",
+        "acp.negotiation.initialize#answered",
+        "--target",
+    ];
+    let (code, text) = said(&run(&[&asked[..], &[&file]].concat()));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("1 skip"), "{text}");
+}
+
 /// CONF-1: a program is found where it lies, by the name that it was given: a Python environment knows itself by
 /// the path of its interpreter, which is a link.
 #[test]
