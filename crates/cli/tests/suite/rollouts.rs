@@ -186,7 +186,7 @@ fn a_rollout_is_followed_while_it_is_written() {
     assert_eq!(next()["item"]["content"][0]["text"], "say hi");
     assert_eq!(next()["item"]["text"], "Hello from fake model #2.");
     let mut writer = fs::OpenOptions::new().append(true).open(&path).unwrap();
-    writer.write_all(text[half..].as_bytes()).unwrap();
+    writer.write_all(&text.as_bytes()[half..]).unwrap();
     assert_eq!(next()["item"]["content"][0]["text"], "second turn");
     assert_eq!(next()["item"]["text"], "Hello from fake model #5.");
 }
