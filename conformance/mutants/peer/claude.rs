@@ -139,6 +139,9 @@ pub(crate) fn serve(wire: Wire, words: impl Iterator<Item = String>) -> ExitCode
             std::thread::park();
         }
     }
+    if on("no-last-newline") {
+        face.wire.raw(b"{\"type\":\"keep_alive\"}");
+    }
     let failed = face.desk.lock().own.failed;
     let code = match failed {
         _ if on("eof-is-failure") => 9,
