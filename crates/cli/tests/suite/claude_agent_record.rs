@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use crate::harness::{FOLDER, Files, Home, Server, claude_in_shell, claude_peer, inner, serve};
 
+/// What becomes of the text of a transcript; none where the file is removed.
+type Change<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 /// The ids that the CLI was started with, and how.
 fn starts(home: &Home) -> Vec<(String, String)> {
     let starts = home.read("starts");
@@ -123,7 +126,7 @@ fn a_transcript_that_is_not_the_logs_is_left_and_one_of_the_log_taken_up() {
         let leaf = json!({ "type": "last-prompt", "leafUuid": line["uuid"] });
         format!("{text}{line}\n{leaf}\n")
     };
-    let cases: [(&str, &dyn Fn(&str) -> Option<String>); 3] = [
+    let cases: [(&str, Change<'_>); 3] = [
         ("began_anew", &|_| None),
         ("behind", &|text| Some(last(text))),
         ("differs", &|text| Some(foreign(text))),
