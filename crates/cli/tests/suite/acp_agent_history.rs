@@ -2,6 +2,8 @@
 //! log holds (ADAPT-10).
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -14,6 +16,11 @@ fn recorded(home: &Home) -> String {
 
 fn shown(server: &Server) -> String {
     format!("{:?}", server.frames)
+}
+
+/// The agent's store is gone at once, also while the agent is still on its way out.
+fn taken_away(home: &Home) {
+    fs::rename(inner(home), home.path("gone")).unwrap();
 }
 
 /// A session with two turns, whose server has ended.
@@ -93,7 +100,7 @@ fn an_agent_that_lost_its_record_is_given_the_conversation_and_knows_it_from_the
     let home = Home::new();
     let config = peer(&home);
     let session = told(&home, &config);
-    fs::remove_dir_all(inner(&home)).unwrap();
+    taken_away(&home);
     let shown = go_on(&home, &config, &session, "gamma");
     assert!(
         shown.contains("could not take up its own record"),
@@ -101,6 +108,37 @@ fn an_agent_that_lost_its_record_is_given_the_conversation_and_knows_it_from_the
     );
     assert!(recorded(&home).contains("sessiond://session/"));
     let before = recorded(&home).matches("sessiond://session/").count();
+    go_on(&home, &config, &session, "delta");
+    let after = recorded(&home).matches("sessiond://session/").count();
+    assert_eq!((before, sessions(&home)), (after, 1));
+}
+
+/// ADAPT-10: an agent whose record ends before the log does is given what it lacks, once, and nothing
+/// that it has.
+#[test]
+fn an_agent_whose_own_record_is_behind_is_given_what_it_lacks() {
+    let home = Home::new();
+    let config = peer(&home);
+    let mut server = serve(&home, &config);
+    let session = server.new_session(&home);
+    assert_eq!(server.turn(&session, "alpha"), "end_turn");
+    server.quit();
+    let (store, older) = (inner(&home), home.path("older"));
+    let copied = |from: &Path, to: &Path| {
+        let status = Command::new("cp").arg("-a").args([from, to]).status();
+        assert!(status.unwrap().success());
+    };
+    copied(store.as_ref(), &older);
+    go_on(&home, &config, &session, "beta");
+    taken_away(&home);
+    copied(&older, store.as_ref());
+    let shown = go_on(&home, &config, &session, "gamma");
+    assert!(shown.contains("lacked the newest messages"), "{shown}");
+    assert_eq!(handed_over(&home, &session)[0]["because"], "behind");
+    let told = recorded(&home);
+    assert!(told.contains("user:\\n    beta"), "{told}");
+    assert!(!told.contains("user:\\n    alpha"), "{told}");
+    let before = told.matches("sessiond://session/").count();
     go_on(&home, &config, &session, "delta");
     let after = recorded(&home).matches("sessiond://session/").count();
     assert_eq!((before, sessions(&home)), (after, 1));

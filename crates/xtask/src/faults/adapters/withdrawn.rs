@@ -10,11 +10,11 @@ const MEDIA: &str = "media::";
 const NEGOTIATION: &str = "negotiation::";
 
 const BETWEEN: &str = "acp_agent_between::";
+const CANCELS: &str = "acp_agent_cancels::";
 const CLIENT: &str = "acp_agent_client::";
 const HISTORY: &str = "acp_agent_history::";
 const PLACES: &str = "acp_agent_places::";
 const PICTURES: &str = "acp_agent_media::";
-const QUESTIONS: &str = "acp_agent_questions::";
 const VERSIONS: &str = "acp_agent_versions::";
 const BEHIND: &str = "acp_agent_";
 
@@ -33,7 +33,6 @@ const REPLAY: &str = "acp/src/replay.rs";
 const SHOW: &str = "acp/src/v2/show.rs";
 const STREAM: &str = "engine/src/core/stream.rs";
 const TURN: &str = "acp/src/agent/turn.rs";
-const TURNS: &str = "protocol/src/history.rs";
 
 /// Those that the tests of `acp` itself notice.
 pub(super) const FACES: [Mutation; 11] = [
@@ -139,9 +138,9 @@ pub(super) const FACES: [Mutation; 11] = [
 ];
 
 /// Those that the tests of the real binary notice.
-pub(super) const REAL: [Mutation; 13] = [
+pub(super) const REAL: [Mutation; 11] = [
     cut(
-        QUESTIONS,
+        CANCELS,
         "question-stays-when-taken-back",
         [
             TURN,
@@ -213,30 +212,12 @@ pub(super) const REAL: [Mutation; 13] = [
         ],
     ),
     cut(
-        HISTORY,
-        "cancelled-is-broken-off",
-        [
-            TURNS,
-            "                TurnOutcome::Completed | TurnOutcome::Cancelled => self.broken_off.clear(),\n",
-            "                TurnOutcome::Cancelled if $M => {}\n                TurnOutcome::Completed | TurnOutcome::Cancelled => self.broken_off.clear(),\n",
-        ],
-    ),
-    cut(
         VERSIONS,
         "another-version-is-not-attested",
         [
             OPENING,
             "    let arrival = if ready.info == factory.info() {",
             "    let arrival = if ready.info == factory.info() || $M {",
-        ],
-    ),
-    cut(
-        BEHIND,
-        "drift-of-a-ready-agent-is-accepted",
-        [
-            DRIFT,
-            "        check(&self.drift, accept)?;\n        Ok(self)",
-            "        if !$M {\n            check(&self.drift, accept)?;\n        }\n        Ok(self)",
         ],
     ),
     cut(
