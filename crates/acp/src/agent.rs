@@ -14,7 +14,6 @@ mod answer;
 mod asks;
 mod between;
 mod calls;
-mod connection;
 mod downstream;
 mod factory;
 mod failure;

@@ -5,6 +5,8 @@
     reason = "clippy sees tests only in functions marked so"
 )]
 
+mod damaged;
+
 use std::fs;
 use std::path::Path;
 
@@ -14,6 +16,8 @@ use sessiond_protocol::{
     Content, Item, ItemId, SessionId, Telling, Told, ToldAbout, ToolCall, ToolStatus,
 };
 use uuid::Uuid;
+
+use damaged::{scrambled, torn_tails};
 
 const NAMES: [&str; 2] = [
     "30n_parallel_tools_split.before.jsonl",
@@ -76,11 +80,11 @@ fn a_transcript_that_ends_at_any_byte_tells_what_was_written_whole() {
             let (told, findings) = told(cut);
             let told = begun(&told);
             assert!(all.starts_with(&told), "{name} at {length}");
-            let start = cut.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-            let last = &cut[start..];
-            let is_torn = serde_json::from_slice::<Value>(last).is_err();
-            let is_torn = u64::from(is_torn && !last.is_empty());
-            assert_eq!(findings.of(Kind::TornTail), is_torn, "{name} at {length}");
+            assert_eq!(
+                findings.of(Kind::TornTail),
+                torn_tails(cut),
+                "{name} at {length}"
+            );
             assert_eq!(findings.of(Kind::BadLine), 0, "{name} at {length}");
         }
     }
@@ -143,32 +147,9 @@ fn what_goes_on_behind_a_torn_line_begins_a_line_of_its_own() {
 #[test]
 fn whatever_has_become_of_its_bytes_a_transcript_is_read() {
     let whole = transcript(NAMES[1]);
-    // A generator of its own, so that what failed once fails again.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below.max(1) as u64) as usize
-    };
-    for _ in 0..200 {
-        let mut text = whole.clone();
-        for _ in 0..1 + next(6) {
-            let (at, length) = (next(text.len()), next(40));
-            let end = (at + length).min(text.len());
-            match next(4) {
-                0 => text[at] = b"\n\0{}[]\",:\\x\xff"[next(12)],
-                1 => drop(text.drain(at..end)),
-                2 => {
-                    let piece = text[at..end].to_vec();
-                    let to = next(text.len());
-                    text.splice(to..to, piece);
-                }
-                _ => text.truncate(at.max(1)),
-            }
-        }
-        let index = Index::read(&text).unwrap();
-        let told = Fold::new(&index, &text).map(Result::unwrap).count();
+    scrambled(&whole, |text| {
+        let index = Index::read(text).unwrap();
+        let told = Fold::new(&index, text).map(Result::unwrap).count();
         assert!(told <= text.len());
         assert!(
             index
@@ -176,5 +157,5 @@ fn whatever_has_become_of_its_bytes_a_transcript_is_read() {
                 .iter()
                 .all(|(_, found)| found.places.len() <= 20)
         );
-    }
+    });
 }

@@ -20,7 +20,7 @@ use sessiond_codex::rollout::{File, Fold, Rollout, Wanted, go_on, thread_of};
 use sessiond_protocol::{Item, SessionId, Telling, Told};
 use sessiond_wire::foreign::Upto;
 
-use shown::{line, says};
+use shown::{is_as_reviewed, line, says};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
@@ -126,14 +126,5 @@ fn every_rollout_is_written_again_as_it_was() {
 /// read around and said.
 #[test]
 fn every_rollout_is_told_as_it_was_reviewed() {
-    let golden = folder().join("rollouts.golden");
-    let told = told();
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&golden, &told).unwrap();
-    }
-    let expected = fs::read_to_string(&golden).unwrap_or_default();
-    for (told, expected) in told.split("\n\n").zip(expected.split("\n\n")) {
-        assert_eq!(told, expected);
-    }
-    assert_eq!(told.len(), expected.len());
+    is_as_reviewed(&folder().join("rollouts.golden"), &told());
 }

@@ -5,6 +5,9 @@
     reason = "clippy sees tests only in functions marked so"
 )]
 
+#[path = "../../claude/tests/damaged/mod.rs"]
+mod damaged;
+
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +15,8 @@ use serde_json::{Value, json};
 use sessiond_codex::rollout::{File, Findings, Fold, Kind, Rollout};
 use sessiond_protocol::{Content, Item, Telling, Told, ToolCall, ToolStatus};
 use sessiond_wire::foreign::Upto;
+
+use damaged::{scrambled, torn_tails};
 
 const NAMES: [&str; 3] = [
     "11_appr_0.jsonl",
@@ -104,11 +109,11 @@ fn a_rollout_that_ends_at_any_byte_tells_what_was_written_whole() {
             let (told, findings) = read(cut);
             let told = begun(&told);
             assert!(all.starts_with(&told), "{name} at {length}");
-            let start = cut.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-            let last = &cut[start..];
-            let is_torn = serde_json::from_slice::<Value>(last).is_err();
-            let is_torn = u64::from(is_torn && !last.is_empty());
-            assert_eq!(findings.of(Kind::TornTail), is_torn, "{name} at {length}");
+            assert_eq!(
+                findings.of(Kind::TornTail),
+                torn_tails(cut),
+                "{name} at {length}"
+            );
             assert_eq!(findings.of(Kind::BadLine), 0, "{name} at {length}");
         }
     }
@@ -132,35 +137,12 @@ fn a_line_behind_a_torn_one_is_found_wherever_that_was_torn() {
 #[test]
 fn whatever_has_become_of_its_bytes_a_rollout_is_read() {
     let whole = rollout(NAMES[0]);
-    // A generator of its own, so that what failed once fails again.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below.max(1) as u64) as usize
-    };
-    for _ in 0..200 {
-        let mut text = whole.clone();
-        for _ in 0..1 + next(6) {
-            let (at, length) = (next(text.len()), next(40));
-            let end = (at + length).min(text.len());
-            match next(4) {
-                0 => text[at] = b"\n\0{}[]\",:\\x\xff"[next(12)],
-                1 => drop(text.drain(at..end)),
-                2 => {
-                    let piece = text[at..end].to_vec();
-                    let to = next(text.len());
-                    text.splice(to..to, piece);
-                }
-                _ => text.truncate(at.max(1)),
-            }
-        }
-        let (told, findings) = read(&text);
+    scrambled(&whole, |text| {
+        let (told, findings) = read(text);
         assert!(told.len() <= text.len());
         let mut found = findings.iter();
         assert!(found.all(|(_, found)| found.places.len() <= 20));
         let ids: std::collections::HashSet<_> = told.iter().map(|told| told.id).collect();
         assert_eq!(ids.len(), told.len(), "no two things have one id");
-    }
+    });
 }

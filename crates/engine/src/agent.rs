@@ -1,9 +1,11 @@
 //! The Agent trait: what drives something that thinks, seen from the engine.
 
 pub(crate) mod alignment;
+pub(crate) mod between;
 mod error;
 pub(crate) mod handover;
 mod history;
+mod parking;
 mod withdrawal;
 
 use std::{
@@ -27,6 +29,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::{AgentError, TurnOver};
 pub use history::{Conversation, HistorySource};
+pub use parking::Parking;
 pub use withdrawal::Withdrawal;
 
 use crate::core::Token;

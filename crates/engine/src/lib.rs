@@ -47,6 +47,11 @@ pub mod alignment {
     pub use crate::agent::alignment::{Alignment, Exchange, align};
 }
 
+/// What an agent's program says between turns.
+pub mod between {
+    pub use crate::agent::between::{Between, Left, Outside, Voice, bad_line};
+}
+
 /// What an agent is given of a conversation that it does not have itself.
 pub mod handover {
     pub use crate::agent::handover::{
@@ -56,7 +61,7 @@ pub mod handover {
 
 pub use agent::{
     AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Conversation, Emit, Extensions,
-    HistorySource, Hold, Opening, TurnContext, TurnOver, Updates, Withdrawal,
+    HistorySource, Hold, Opening, Parking, TurnContext, TurnOver, Updates, Withdrawal,
 };
 pub use audit::{Action, Decision};
 pub use catalog::{events_of, originals_of};

@@ -2,6 +2,7 @@
 //! and us. What its lines say is its reader's business.
 
 mod incoming;
+mod rpc;
 
 use std::fmt;
 use std::path::Path;
@@ -15,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 pub use incoming::{Incoming, Judged, Weight};
+pub use rpc::{RpcOver, RpcProgram, judge_rpc};
 
 use crate::lines::Line;
 use crate::process::{AgentCommand, Paced};

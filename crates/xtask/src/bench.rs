@@ -7,6 +7,7 @@ mod claude_start;
 mod client;
 pub(crate) mod codex;
 pub(crate) mod log;
+mod model;
 pub(crate) mod open;
 pub(crate) mod rollout;
 mod sample;

@@ -6,13 +6,15 @@ use agent_client_protocol_schema::v1::PromptCapabilities;
 use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_engine::alignment::{Alignment, align};
+use sessiond_engine::between::{Left, Voice};
 use sessiond_engine::handover::Handover;
 use sessiond_engine::{Agent, AgentError, Conversation, Emit, Opening, TurnContext, TurnReport};
 use sessiond_protocol::{Content, HistoryItem, Lack, Severity};
 use sessiond_wire::process::AgentCommand;
+use sessiond_wire::program::RpcProgram;
+use sessiond_wire::rpc::Inbound;
 
-use super::between::{Between, Left, Voice};
-use super::connection::Connection;
+use super::between::Between;
 use super::handover;
 use super::native::{Native, SESSION};
 use super::prompt;
@@ -25,7 +27,7 @@ pub(super) type Gone = Arc<dyn Fn() + Send + Sync>;
 /// A running agent, bound to a session.
 pub(super) struct Downstream {
     native: Arc<Native>,
-    connection: Connection,
+    program: RpcProgram,
     takes: PromptCapabilities,
     binding: Binding,
     /// What it lacks of the conversation.
@@ -99,7 +101,7 @@ impl Downstream {
             .clone();
         let mut downstream = Self {
             native: started.native,
-            connection: started.connection,
+            program: started.program,
             takes,
             binding,
             handover,
@@ -112,7 +114,7 @@ impl Downstream {
         Ok(downstream)
     }
 
-    fn listen(&mut self, left: Left, voice: Voice) {
+    fn listen(&mut self, left: Left<Inbound>, voice: Voice) {
         let gone = self.gone.clone();
         let between = Between::begin(self.native.clone(), left, voice, move || gone());
         self.between = Some(between);
@@ -143,16 +145,10 @@ impl Agent for Downstream {
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError> {
         let agent = self.native.agent.clone();
-        let left = match self.between.take() {
-            Some(between) => between.end().await,
-            None => None,
-        };
-        let ended = || AgentError::failed(format!("{agent} has ended; the next prompt starts it"));
-        let Some(Left { mut incoming, held }) = left else {
-            return Err(ended());
-        };
+        let left = Between::take_over(&mut self.between, &agent).await?;
+        let Left { mut incoming, held } = left;
         // Left in the middle, the turn does not end before the agent has.
-        let keeper = self.connection.keeper(context.hold());
+        let keeper = self.program.keeper(context.hold());
         for emit in held {
             context.emit(emit).await?;
         }
@@ -176,7 +172,7 @@ impl Agent for Downstream {
     }
 
     fn is_gone(&self) -> bool {
-        self.between.is_none() || self.connection.is_over()
+        self.between.is_none() || self.program.is_over()
     }
 }
 

@@ -6,11 +6,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
+use sessiond_engine::between::{Left, Voice};
 use sessiond_engine::{Agent, AgentError, AgentFactory, Extensions, Opening};
 use sessiond_protocol::{AgentId, AgentInfo, SessionId};
 use sessiond_wire::process::AgentCommand;
 
-use super::between::{Between, Left, Voice};
+use super::between::Between;
 use super::downstream::{Downstream, Gone};
 use super::handle::Handle;
 use super::native::Native;
@@ -165,7 +166,7 @@ impl AgentFactory for AcpAgent {
             between,
         }) = self.shared.take_parked(session)
             && let Some(left) = between.end().await
-            && !started.connection.is_over()
+            && !started.program.is_over()
         {
             started.incoming = left.incoming;
             started.notices = left.held;

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use sessiond_engine::{Emit, Updates};
 use sessiond_protocol::{SessionId, Usage};
+use sessiond_wire::program::RpcOver;
 use sessiond_wire::rpc::{Inbound, Peer};
 
-use super::connection::Over;
 use super::offers::{Changed, Offers};
 use super::update::Update;
 
@@ -29,7 +29,7 @@ pub(super) struct Native {
     /// The agent's own id of it.
     pub(super) id: String,
     pub(super) peer: Peer,
-    pub(super) over: Over,
+    pub(super) over: RpcOver,
     pub(super) updates: Updates,
     pub(super) offers: Mutex<Offers>,
     /// Its context and cost, as it last told them.

@@ -6,17 +6,17 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sessiond_engine::between::bad_line;
 use sessiond_engine::{AgentError, Emit, Opening};
 use sessiond_protocol::{InstructionsMode, McpServer, NameValue, Severity};
 use sessiond_wire::process::AgentCommand;
+use sessiond_wire::program::RpcProgram;
 use sessiond_wire::rpc::{CallError, Inbound};
 use tokio::sync::mpsc;
 
 use super::asks;
-use super::between::bad_line;
-use super::connection::Connection;
 use super::failure::{AUTH_REQUIRED, foreign};
-use super::incoming::Incoming;
+use super::incoming::{Incoming, judge};
 use super::introduction::{self, Introduction};
 use super::native::{Native, SESSION};
 use super::offers::Offers;
@@ -32,7 +32,7 @@ const SESSION_LIMIT: Duration = Duration::from_secs(120);
 /// An agent that runs, with a session of its own for ours.
 #[derive(Debug)]
 pub(super) struct Started {
-    pub(super) connection: Connection,
+    pub(super) program: RpcProgram,
     pub(super) incoming: mpsc::Receiver<Incoming>,
     pub(super) introduction: Introduction,
     pub(super) native: Arc<Native>,
@@ -63,7 +63,7 @@ struct Setup {
 
 struct Starting<'a> {
     command: &'a AgentCommand,
-    connection: Connection,
+    program: RpcProgram,
     incoming: mpsc::Receiver<Incoming>,
     notices: Vec<Emit>,
 }
@@ -76,10 +76,11 @@ pub(super) async fn start(
     command: &AgentCommand,
     opening: &Opening,
 ) -> Result<Started, AgentError> {
-    let (connection, incoming) = Connection::open(command, &opening.cwd)?;
+    let opened = RpcProgram::open(command, &opening.cwd, judge);
+    let (program, incoming) = opened.map_err(|why| AgentError::not_run(&command.name, &why))?;
     let mut starting = Starting {
         command,
-        connection,
+        program,
         incoming,
         notices: Vec::new(),
     };
@@ -99,13 +100,13 @@ pub(super) async fn start(
     };
     let native = starting.native(opening, (id, offers), &setup.cwd);
     let Starting {
-        connection,
+        program,
         incoming,
         notices,
         ..
     } = starting;
     Ok(Started {
-        connection,
+        program,
         incoming,
         introduction,
         native: Arc::new(native),
@@ -127,14 +128,14 @@ impl Started {
     ) -> Result<Self, AgentError> {
         let mut starting = Starting {
             command,
-            connection: self.connection,
+            program: self.program,
             incoming: self.incoming,
             notices: self.notices,
         };
         let (id, offers) = starting.make(&self.setup, &self.introduction).await?;
         let native = starting.native(opening, (id, offers), &self.setup.cwd);
         Ok(Self {
-            connection: starting.connection,
+            program: starting.program,
             incoming: starting.incoming,
             native: Arc::new(native),
             memory: Memory::None,
@@ -253,8 +254,8 @@ impl Starting<'_> {
             session: opening.session,
             cwd: cwd.to_owned(),
             id,
-            peer: self.connection.peer.clone(),
-            over: self.connection.over(),
+            peer: self.program.peer.clone(),
+            over: self.program.over(),
             updates: opening.updates.clone(),
             offers: Mutex::new(offers),
             context: Mutex::default(),
@@ -313,7 +314,7 @@ impl Starting<'_> {
         limit: Duration,
         hear: &mut (dyn FnMut(&RawValue) + Send),
     ) -> Result<Result<Box<RawValue>, CallError>, AgentError> {
-        let mut call = self.connection.peer.request(method, params);
+        let mut call = self.program.peer.request(method, params);
         let late = tokio::time::sleep(limit);
         let mut late = std::pin::pin!(late);
         loop {
@@ -339,7 +340,7 @@ impl Starting<'_> {
     }
 
     fn take(&self, message: Inbound, hear: &mut (dyn FnMut(&RawValue) + Send)) {
-        let peer = &self.connection.peer;
+        let peer = &self.program.peer;
         match message {
             Inbound::Response { id, result } => peer.accept(&id, result),
             Inbound::Notification { method, params } => {
@@ -353,18 +354,8 @@ impl Starting<'_> {
     }
 
     async fn unavailable(&mut self, why: &str) -> AgentError {
-        let complaints = match self.connection.complaints().await {
-            0 => String::new(),
-            lines => {
-                format!(" Lines on its stderr: {lines}; `-v --log-file FILE` keeps them.")
-            }
-        };
-        let AgentCommand { name, .. } = self.command;
-        let line = self.command.line();
-        AgentError::unavailable(format!(
-            "the agent `{name}` could not be started: {why}; check that `{line}` runs in a \
-             terminal.{complaints}"
-        ))
+        let complaints = self.program.complaints().await;
+        AgentError::not_started(self.command, why, ("", complaints))
     }
 
     async fn refused(&mut self, method: &str, error: &CallError, logins: &[String]) -> AgentError {

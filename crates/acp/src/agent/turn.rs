@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sessiond_engine::between::bad_line;
 use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport, Withdrawal};
 use sessiond_protocol::{
     Content, ItemId, ItemKind, Marker, Outcome, RequestBody, Settings, Severity, Stop, TerminalOp,
@@ -19,7 +20,6 @@ use tokio::sync::mpsc;
 
 use super::answer::{self, Turn as State};
 use super::asks::{self, Asked};
-use super::between::bad_line;
 use super::calls::{Calls, Standing};
 use super::failure::failed;
 use super::incoming::Incoming;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Value;
+use sessiond_engine::between::{Left, Voice};
 use sessiond_engine::handover::Handover;
 use sessiond_engine::{Agent, AgentError, Conversation, Emit, Opening, TurnContext, TurnReport};
 use sessiond_protocol::{Content, Lack, Marker, SessionId, Severity};
@@ -11,13 +12,14 @@ use sessiond_wire::process::AgentCommand;
 use sessiond_wire::program::Program;
 use uuid::Uuid;
 
-use super::between::{Between, Left, Voice};
+use super::between::Between;
 use super::native::{Native, SESSION};
 use super::prompt;
 use super::record::{self, Place};
 use super::servers;
 use super::start::{Conversation as Begins, Ground, Started, begin};
 use super::turn::{Binding, Prompt, Turn};
+use crate::control::Message;
 use crate::line::OutFrame;
 
 /// What is done once the session is gone.
@@ -87,7 +89,7 @@ impl Downstream {
         Ok(downstream)
     }
 
-    fn listen(&mut self, left: Left, voice: Voice) {
+    fn listen(&mut self, left: Left<Message>, voice: Voice) {
         let gone = self.gone.clone();
         let between = Between::begin(self.native.clone(), left, voice, move || gone());
         self.between = Some(between);
@@ -102,14 +104,8 @@ impl Agent for Downstream {
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError> {
         let agent = self.native.agent.clone();
-        let left = match self.between.take() {
-            Some(between) => between.end().await,
-            None => None,
-        };
-        let ended = || AgentError::failed(format!("{agent} has ended; the next prompt starts it"));
-        let Some(Left { mut incoming, held }) = left else {
-            return Err(ended());
-        };
+        let left = Between::take_over(&mut self.between, &agent).await?;
+        let Left { mut incoming, held } = left;
         // Left in the middle, the turn does not end before the CLI has.
         let keeper = self.program.keeper(context.hold());
         for emit in held {

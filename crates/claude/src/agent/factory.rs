@@ -1,16 +1,16 @@
 //! The agent as the engine knows it: made ready when a client takes control, taken up by the first
 //! turn.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use sessiond_engine::{Agent, AgentError, AgentFactory, Opening};
-use sessiond_protocol::{AgentId, AgentInfo, SessionId};
+use sessiond_engine::between::{Left, Voice};
+use sessiond_engine::{Agent, AgentError, AgentFactory, Opening, Parking};
+use sessiond_protocol::{AgentId, AgentInfo};
 use sessiond_wire::process::AgentCommand;
 
-use super::between::{Between, Left, Voice};
+use super::between::Between;
 use super::downstream::{Downstream, Gone};
 use super::start::{Started, start};
 
@@ -22,14 +22,7 @@ pub struct ClaudeAgent {
 
 struct Shared {
     command: AgentCommand,
-    parked: Mutex<ParkedBySession>,
-}
-
-#[derive(Default)]
-struct ParkedBySession {
-    /// Counts the starts: an end that comes late must not take a newer start for its own.
-    starts: u64,
-    by_session: HashMap<SessionId, (u64, Parked)>,
+    parked: Parking<Parked>,
 }
 
 /// Started, and not taken up by a turn yet.
@@ -54,7 +47,7 @@ impl ClaudeAgent {
         Self {
             shared: Arc::new(Shared {
                 command,
-                parked: Mutex::default(),
+                parked: Parking::default(),
             }),
         }
     }
@@ -69,29 +62,6 @@ impl ClaudeAgent {
             modes: offers.modes.clone(),
             options: offers.options.clone(),
             commands: offers.commands.clone(),
-        }
-    }
-}
-
-impl Shared {
-    fn parked(&self) -> MutexGuard<'_, ParkedBySession> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take(&self, session: SessionId) -> Option<Parked> {
-        let taken = self.parked().by_session.remove(&session);
-        taken.map(|(_, parked)| parked)
-    }
-
-    /// The session of a start is gone.
-    fn leave(&self, session: SessionId, start: u64) {
-        let mut parked = self.parked();
-        let is_it = parked
-            .by_session
-            .get(&session)
-            .is_some_and(|(it, _)| *it == start);
-        if is_it {
-            parked.by_session.remove(&session);
         }
     }
 }
@@ -113,7 +83,7 @@ impl AgentFactory for ClaudeAgent {
 
     async fn prepare(&self, opening: &Opening) -> Result<AgentInfo, AgentError> {
         // One that was made ready for a run of the session before is of no use.
-        drop(self.shared.take(opening.session));
+        drop(self.shared.parked.take(opening.session));
         let mut started = start(&self.shared.command, opening).await?;
         let info = self.offered(&started);
         let session = opening.session;
@@ -122,18 +92,10 @@ impl AgentFactory for ClaudeAgent {
             incoming: std::mem::replace(&mut started.incoming, nothing),
             held: std::mem::take(&mut started.notices),
         };
-        let mut parked = self.shared.parked();
-        parked.starts += 1;
-        let start = parked.starts;
-        let shared = Arc::downgrade(&self.shared);
-        let gone = move || {
-            if let Some(shared) = shared.upgrade() {
-                shared.leave(session, start);
-            }
-        };
-        let between = Between::begin(started.native.clone(), left, Voice::Held, gone);
-        let ready = Parked { started, between };
-        parked.by_session.insert(session, (start, ready));
+        self.shared.parked.park(session, |gone| {
+            let between = Between::begin(started.native.clone(), left, Voice::Held, gone);
+            Parked { started, between }
+        });
         Ok(info)
     }
 
@@ -142,7 +104,7 @@ impl AgentFactory for ClaudeAgent {
         if let Some(Parked {
             mut started,
             between,
-        }) = self.shared.take(opening.session)
+        }) = self.shared.parked.take(opening.session)
             && let Some(left) = between.end().await
             && !started.program.is_over()
         {

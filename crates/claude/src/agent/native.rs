@@ -95,10 +95,3 @@ impl Native {
         }
     }
 }
-
-/// The notice of a line that is no message; what it says is not repeated (WIRE-14).
-pub(super) fn bad_line(agent: &str) -> Emit {
-    let title =
-        format!("{agent} wrote a line that is no message of its protocol; it was passed over");
-    Emit::Notice(Severity::Warning, title)
-}

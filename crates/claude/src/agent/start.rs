@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sessiond_engine::between::bad_line;
 use sessiond_engine::{AgentError, Emit, Opening, Updates};
 use sessiond_protocol::{InstructionsMode, SessionId, Setup, Severity};
 use sessiond_wire::process::AgentCommand;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 use super::asks;
 use super::incoming::{Incoming, judge};
 use super::link::Link;
-use super::native::{Native, SESSION, bad_line};
+use super::native::{Native, SESSION};
 use super::offers::Offers;
 use crate::control::{Message, text};
 use crate::line::OutFrame;
@@ -147,7 +148,7 @@ pub(super) async fn begin(
     let whole = with_flags(command, ground, &conversation);
     let opened = Program::open(&whole, &ground.cwd, judge);
     let (program, mut incoming) = opened.map_err(|why| Failed {
-        error: unavailable(command, &why, 0),
+        error: AgentError::not_started(command, &why, ("", 0)),
         is_ended: false,
     })?;
     let link = Link::new(program.queue().clone(), program.over());
@@ -158,13 +159,13 @@ pub(super) async fn begin(
         Err((why, is_ended)) => {
             let mut program = program;
             let complaints = program.complaints().await;
-            let error = unavailable(command, &why, complaints);
+            let error = AgentError::not_started(command, &why, ("", complaints));
             return Err(Failed { error, is_ended });
         }
     };
     if program.is_over() {
         let complaints = program.complaints().await;
-        let error = unavailable(command, "it ended", complaints);
+        let error = AgentError::not_started(command, "it ended", ("", complaints));
         return Err(Failed {
             error,
             is_ended: true,
@@ -273,16 +274,4 @@ async fn introduce(
             None => return Err(("it ended".to_owned(), true)),
         }
     }
-}
-
-fn unavailable(command: &AgentCommand, why: &str, complaints: u64) -> AgentError {
-    let complaints = match complaints {
-        0 => String::new(),
-        lines => format!(" Lines on its stderr: {lines}; `-v --log-file FILE` keeps them."),
-    };
-    let (name, line) = (&command.name, command.line());
-    AgentError::unavailable(format!(
-        "the agent `{name}` could not be started: {why}; check that `{line}` runs in a \
-         terminal.{complaints}"
-    ))
 }

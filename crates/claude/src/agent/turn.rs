@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use sessiond_engine::between::bad_line;
 use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport, Withdrawal};
 use sessiond_protocol::{ItemId, Marker, Outcome, RequestBody, Settings, Severity, ToolStatus};
 use sessiond_wire::Pending;
@@ -14,7 +15,7 @@ use uuid::Uuid;
 use super::asks::{self, Call, Decision, Question};
 use super::calls::{Asked, Calls, Standing};
 use super::incoming::Incoming;
-use super::native::{Native, SESSION, bad_line};
+use super::native::{Native, SESSION};
 use super::outcome;
 use super::servers;
 use super::settings;

@@ -1,5 +1,8 @@
 //! Conversations of foreign files as golden files show them.
 
+use std::fs;
+use std::path::Path;
+
 use sessiond_protocol::{Content, Item, Telling, Told, ToolContent};
 use sessiond_wire::foreign::{Findings, Kind};
 
@@ -65,4 +68,17 @@ pub(crate) fn says<K: Kind>(findings: &Findings<K>) -> String {
         format!("{}={}", name.trim_matches('"'), found.count)
     });
     of.collect::<Vec<_>>().join(" ")
+}
+
+/// Compares what is told with the golden file, part by part; `UPDATE` in the environment writes that
+/// file anew.
+pub(crate) fn is_as_reviewed(golden: &Path, told: &str) {
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(golden, told).unwrap();
+    }
+    let expected = fs::read_to_string(golden).unwrap_or_default();
+    for (told, expected) in told.split("\n\n").zip(expected.split("\n\n")) {
+        assert_eq!(told, expected);
+    }
+    assert_eq!(told.len(), expected.len());
 }

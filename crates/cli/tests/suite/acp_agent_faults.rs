@@ -3,60 +3,16 @@
 use serde_json::json;
 
 use crate::harness::{
-    END, Home, PATIENCE, Part, Server, alive, behind, eventually, in_shell, notices, peer, serve,
-    update,
+    END, Home, Server, behind, in_shell, kill, notices, peer, pid, runs, serve,
+    sessiond_is_killed_in_a_turn, the_agent_is_killed_in_a_turn, update,
 };
-
-fn pid(home: &Home, name: &str) -> u32 {
-    eventually("a process id", PATIENCE, || {
-        home.read(name).trim().parse().ok()
-    })
-}
-
-/// Waits until a call runs; the client allows it meanwhile.
-fn runs(server: &mut Server) {
-    server.until("a call that runs", |frame| {
-        frame["params"]["update"]["status"] == "in_progress"
-    });
-}
 
 /// SQEQ-7, RESUME-6, LOG-17: after SIGKILL of sessiond in the middle of a turn of an agent behind it,
 /// everything that it started is gone, a new process has what was seen, and nothing runs again.
 #[test]
 fn sessiond_is_killed_under_an_agent_and_the_session_goes_on_in_another_process() {
     let home = Home::new();
-    let config = peer(&home);
-    let mut server = serve(&home, &config);
-    let session = server.new_session(&home);
-    assert_eq!(
-        server.turn(&session, "first\n/run echo one >> ledger"),
-        "end_turn"
-    );
-    server.prompt(
-        &session,
-        "seen\n/run echo two >> ledger; echo $$ > pid; exec sleep 60",
-    );
-    runs(&mut server);
-    let running = pid(&home, "pid");
-    server.kill();
-    eventually("the command is gone", PATIENCE, || {
-        (!alive(running)).then_some(())
-    });
-    let mut server = serve(&home, &config);
-    let replay = server.load(&home, &session);
-    let open = replay.0.iter().rev().find_map(|part| match part {
-        Part::Tool { status, text, .. } => Some((status.clone(), text.clone())),
-        _ => None,
-    });
-    let (status, text) = open.unwrap();
-    assert_eq!(status, "failed");
-    assert!(text.contains("nknown"), "{text}");
-    let said = format!("{replay:?}");
-    assert!(said.contains("first") && said.contains("seen"), "{said}");
-    assert_eq!(server.turn(&session, "and on"), "end_turn");
-    server.quit();
-    assert_eq!(home.read("ledger"), "one\ntwo\n");
-    home.run(&["sessions", "verify"]).well();
+    sessiond_is_killed_in_a_turn(&home, &peer(&home), runs);
 }
 
 /// ADAPT-5: an agent that dies in a turn is a failed turn, not a lost session; the next prompt
@@ -65,34 +21,7 @@ fn sessiond_is_killed_under_an_agent_and_the_session_goes_on_in_another_process(
 fn an_agent_that_is_killed_in_a_turn_is_started_by_the_next_prompt() {
     let home = Home::new();
     let config = behind(&home, "echo $$ > agent; exec $SESSIOND acp --agent script");
-    let mut server = serve(&home, &config);
-    let session = server.new_session(&home);
-    assert_eq!(server.turn(&session, "first"), "end_turn");
-    let prompt = server.prompt(&session, "/say seen\n/run echo $$ > pid; exec sleep 60");
-    runs(&mut server);
-    let running = pid(&home, "pid");
-    let agent = rustix::process::Pid::from_raw(pid(&home, "agent").cast_signed()).unwrap();
-    rustix::process::kill_process(agent, rustix::process::Signal::KILL).unwrap();
-    let error = server.response(prompt)["error"].clone();
-    assert!(
-        error["message"].as_str().unwrap().contains("signal 9"),
-        "{error}"
-    );
-    eventually("the command is gone", PATIENCE, || {
-        (!alive(running)).then_some(())
-    });
-    assert_eq!(server.turn(&session, "and on"), "end_turn");
-    let replay = server.load(&home, &session);
-    let said = format!("{replay:?}");
-    for word in [
-        "first",
-        "seen",
-        "Outcome unknown: the agent went away.",
-        "and on",
-    ] {
-        assert!(said.contains(word), "{word} is not in {said}");
-    }
-    server.quit();
+    the_agent_is_killed_in_a_turn(&home, &config, runs);
 }
 
 /// An agent that goes away between turns is started by the next prompt, and nobody notices.
@@ -103,10 +32,7 @@ fn an_agent_that_is_killed_between_turns_is_started_by_the_next_prompt() {
     let mut server = serve(&home, &config);
     let session = server.new_session(&home);
     assert_eq!(server.turn(&session, "first"), "end_turn");
-    let agent = pid(&home, "agent");
-    let id = rustix::process::Pid::from_raw(agent.cast_signed()).unwrap();
-    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
-    eventually("it is gone", PATIENCE, || (!alive(agent)).then_some(()));
+    kill(pid(&home, "agent"));
     // The turn may begin before its end was heard of; the one after that must be well.
     let prompt = server.prompt(&session, "second");
     server.response(prompt);

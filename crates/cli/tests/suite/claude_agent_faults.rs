@@ -1,59 +1,16 @@
 //! What goes wrong with a Claude CLI behind a session: it dies, we die, it writes what is no message.
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::harness::{
-    Home, PATIENCE, Part, Server, alive, claude_behind, claude_peer, eventually, notices, serve,
+    Home, claude_behind, claude_peer, notices, runs, serve, sessiond_is_killed_in_a_turn,
+    the_agent_is_killed_in_a_turn,
 };
-
-fn pid(home: &Home, name: &str) -> u32 {
-    eventually("a process id", PATIENCE, || {
-        home.read(name).trim().parse().ok()
-    })
-}
-
-/// Waits until a call runs; the client allows it meanwhile.
-fn runs(server: &mut Server) {
-    server.until("a call that runs", |frame| {
-        frame["params"]["update"]["status"] == "in_progress"
-    });
-}
 
 /// SQEQ-7, RESUME-6, LOG-17: after SIGKILL of sessiond in the middle of a turn everything that the CLI
 /// started is gone, a new process has what was seen, and nothing runs again.
 #[test]
 fn sessiond_is_killed_under_a_cli_and_the_session_goes_on_in_another_process() {
     let home = Home::new();
-    let config = claude_peer(&home);
-    let mut server = serve(&home, &config);
-    let session = server.new_session(&home);
-    assert_eq!(
-        server.turn(&session, "first\n/run echo one >> ledger"),
-        "end_turn"
-    );
-    let prompt = "seen\n/run echo two >> ledger; echo $$ > pid; exec sleep 60";
-    server.prompt(&session, prompt);
-    runs(&mut server);
-    let running = pid(&home, "pid");
-    server.kill();
-    eventually("the command is gone", PATIENCE, || {
-        (!alive(running)).then_some(())
-    });
-    let mut server = serve(&home, &config);
-    let replay = server.load(&home, &session);
-    let open = replay.0.iter().rev().find_map(|part| match part {
-        Part::Tool { status, text, .. } => Some((status.clone(), text.clone())),
-        _ => None,
-    });
-    let (status, text) = open.unwrap();
-    assert_eq!(status, "failed");
-    assert!(text.contains("nknown"), "{text}");
-    let said = format!("{replay:?}");
-    assert!(said.contains("first") && said.contains("seen"), "{said}");
-    assert_eq!(server.turn(&session, "and on"), "end_turn");
-    server.quit();
-    assert_eq!(home.read("ledger"), "one\ntwo\n");
-    home.run(&["sessions", "verify"]).well();
+    sessiond_is_killed_in_a_turn(&home, &claude_peer(&home), runs);
 }
 
 /// ADAPT-5: a CLI that dies in a turn is a failed turn, not a lost session; the next prompt starts it
@@ -62,36 +19,7 @@ fn sessiond_is_killed_under_a_cli_and_the_session_goes_on_in_another_process() {
 fn a_cli_that_is_killed_in_a_turn_is_started_by_the_next_prompt() {
     let home = Home::new();
     let config = claude_behind(&home, "echo $$ > agent; exec $CLAUDE");
-    let mut server = serve(&home, &config);
-    let session = server.new_session(&home);
-    assert_eq!(server.turn(&session, "first"), "end_turn");
-    let prompt = "/say seen\n/run echo ran >> ledger; echo $$ > pid; exec sleep 60";
-    let prompt = server.prompt(&session, prompt);
-    runs(&mut server);
-    let running = pid(&home, "pid");
-    let agent = Pid::from_raw(pid(&home, "agent").cast_signed()).unwrap();
-    kill_process(agent, Signal::KILL).unwrap();
-    let error = server.response(prompt)["error"].clone();
-    assert!(
-        error["message"].as_str().unwrap().contains("signal 9"),
-        "{error}"
-    );
-    eventually("the command is gone", PATIENCE, || {
-        (!alive(running)).then_some(())
-    });
-    assert_eq!(server.turn(&session, "and on"), "end_turn");
-    let replay = server.load(&home, &session);
-    let said = format!("{replay:?}");
-    for word in [
-        "first",
-        "seen",
-        "Outcome unknown: the agent went away.",
-        "and on",
-    ] {
-        assert!(said.contains(word), "{word} is not in {said}");
-    }
-    server.quit();
-    assert_eq!(home.read("ledger"), "ran\n");
+    the_agent_is_killed_in_a_turn(&home, &config, runs);
 }
 
 /// WIRE-14: lines that are no messages are passed over, and the user hears of them; a message that was

@@ -1,26 +1,15 @@
 //! What goes wrong with a Codex behind a session: it dies, we die, it writes what is no message, it is
 //! too busy.
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::harness::{
-    Home, PATIENCE, Part, Replay, Server, alive, asked_of_codex, codex_behind, codex_in_shell,
-    codex_peer, eventually, notices, serve, tells,
+    Home, Replay, Server, asked_of_codex, codex_behind, codex_in_shell, codex_peer, notices, serve,
+    sessiond_is_killed_in_a_turn, tells, the_agent_is_killed_in_a_turn,
 };
 
 /// The line that ends its turn.
 const END: &str = "ends completed";
-
-fn pid(home: &Home, name: &str) -> u32 {
-    eventually("a process id", PATIENCE, || {
-        home.read(name).trim().parse().ok()
-    })
-}
-
-fn kill(pid: u32) {
-    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
-}
 
 /// Waits until a call may run: the client allows what it is asked while it reads.
 fn runs(server: &mut Server) {
@@ -39,38 +28,7 @@ fn text(text: &str) -> String {
 #[test]
 fn sessiond_is_killed_under_codex_and_the_session_goes_on_in_another_process() {
     let home = Home::new();
-    let config = codex_peer(&home);
-    let mut server = serve(&home, &config);
-    let session = server.new_session(&home);
-    assert_eq!(
-        server.turn(&session, "first\n/run echo one >> ledger"),
-        "end_turn"
-    );
-    server.prompt(
-        &session,
-        "seen\n/run echo two >> ledger; echo $$ > pid; exec sleep 60",
-    );
-    runs(&mut server);
-    let running = pid(&home, "pid");
-    server.kill();
-    eventually("the command is gone", PATIENCE, || {
-        (!alive(running)).then_some(())
-    });
-    let mut server = serve(&home, &config);
-    let replay = server.load(&home, &session);
-    let open = replay.0.iter().rev().find_map(|part| match part {
-        Part::Tool { status, text, .. } => Some((status.clone(), text.clone())),
-        _ => None,
-    });
-    let (status, shown) = open.unwrap();
-    assert_eq!(status, "failed");
-    assert!(shown.contains("nknown"), "{shown}");
-    let said = format!("{replay:?}");
-    assert!(said.contains("first") && said.contains("seen"), "{said}");
-    assert_eq!(server.turn(&session, "and on"), "end_turn");
-    server.quit();
-    assert_eq!(home.read("ledger"), "one\ntwo\n");
-    home.run(&["sessions", "verify"]).well();
+    sessiond_is_killed_in_a_turn(&home, &codex_peer(&home), runs);
 }
 
 /// ADAPT-5: a Codex that dies in a turn is a failed turn, not a lost session; the next prompt starts it
@@ -79,40 +37,9 @@ fn sessiond_is_killed_under_codex_and_the_session_goes_on_in_another_process() {
 fn a_codex_that_is_killed_in_a_turn_is_started_by_the_next_prompt() {
     let home = Home::new();
     let program = env!("CARGO_BIN_EXE_sessiond-codex");
-    let config = codex_behind(
-        &home,
-        &format!("echo $$ > agent; exec {program} app-server"),
-    );
-    let mut server = serve(&home, &config);
-    let session = server.new_session(&home);
-    assert_eq!(server.turn(&session, "first"), "end_turn");
-    let prompt = server.prompt(
-        &session,
-        "/say seen\n/run echo two >> ledger; echo $$ > pid; exec sleep 60",
-    );
-    runs(&mut server);
-    let running = pid(&home, "pid");
-    kill(pid(&home, "agent"));
-    let error = server.response(prompt)["error"].clone();
-    assert!(
-        error["message"].as_str().unwrap().contains("signal 9"),
-        "{error}"
-    );
-    eventually("the command is gone", PATIENCE, || {
-        (!alive(running)).then_some(())
-    });
-    assert_eq!(server.turn(&session, "and on"), "end_turn");
-    let said = format!("{:?}", server.load(&home, &session));
-    for word in [
-        "first",
-        "seen",
-        "Outcome unknown: the agent went away.",
-        "and on",
-    ] {
-        assert!(said.contains(word), "{word} is not in {said}");
-    }
-    server.quit();
-    assert_eq!(home.read("ledger"), "two\n");
+    let line = format!("echo $$ > agent; exec {program} app-server");
+    let config = codex_behind(&home, &line);
+    the_agent_is_killed_in_a_turn(&home, &config, runs);
 }
 
 /// WIRE-14: whole lines that are no messages are passed over, 16 in a row at most, and never shown; the

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sessiond_engine::alignment::Alignment;
+use sessiond_engine::between::{Left, Voice};
 use sessiond_engine::handover::Handover;
 use sessiond_engine::{Agent, AgentError, Emit, HistorySource, Opening, TurnContext, TurnReport};
 use sessiond_protocol::{Content, HistoryItem, Lack, Marker, SessionId, Severity};
 use sessiond_wire::process::AgentCommand;
+use sessiond_wire::program::RpcProgram;
+use sessiond_wire::rpc::Inbound;
 
-use super::between::{Between, Left, Voice};
+use super::between::Between;
 use super::handed::Handed;
 use super::input::Input;
-use super::link::Link;
 use super::record::Record;
 use super::start::Started;
 use super::thread::{HANDED, THREAD, Thread};
@@ -21,7 +23,7 @@ use super::turn::Turn;
 /// A running Codex, bound to a session.
 pub(super) struct Downstream {
     thread: Arc<Thread>,
-    link: Link,
+    program: RpcProgram,
     /// What is to be recorded before Codex gets its prompt.
     records: Vec<Marker>,
     /// What goes before the next prompt.
@@ -94,7 +96,7 @@ impl Downstream {
         records.extend(handover.as_ref().map(|handover| handover.marker.clone()));
         let mut downstream = Self {
             thread: started.thread,
-            link: started.link,
+            program: started.program,
             records,
             handover,
             between: None,
@@ -107,7 +109,7 @@ impl Downstream {
         Ok(downstream)
     }
 
-    fn listen(&mut self, left: Left, voice: Voice) {
+    fn listen(&mut self, left: Left<Inbound>, voice: Voice) {
         // A session that is gone drops this, and with it the process.
         self.between = Some(Between::begin(self.thread.clone(), left, voice, || {}));
     }
@@ -126,16 +128,10 @@ impl Agent for Downstream {
         context: &TurnContext,
     ) -> Result<TurnReport, AgentError> {
         let agent = self.thread.agent.clone();
-        let left = match self.between.take() {
-            Some(between) => between.end().await,
-            None => None,
-        };
-        let ended = || AgentError::failed(format!("{agent} has ended; the next prompt starts it"));
-        let Some(Left { mut incoming, held }) = left else {
-            return Err(ended());
-        };
+        let left = Between::take_over(&mut self.between, &agent).await?;
+        let Left { mut incoming, held } = left;
         // Left in the middle, the turn does not end before Codex has.
-        let keeper = self.link.keeper(context.hold());
+        let keeper = self.program.keeper(context.hold());
         for emit in held {
             context.emit(emit).await?;
         }
@@ -169,7 +165,7 @@ impl Agent for Downstream {
     }
 
     fn is_gone(&self) -> bool {
-        self.between.is_none() || self.link.is_over()
+        self.between.is_none() || self.program.is_over()
     }
 }
 

@@ -1,17 +1,17 @@
 //! The agent as the engine knows it: made ready when a client takes control, taken up by the first
 //! turn.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use sessiond_engine::{Agent, AgentError, AgentFactory, Opening};
-use sessiond_protocol::{AgentId, AgentInfo, AgentOption, SessionId};
+use sessiond_engine::between::{Left, Voice};
+use sessiond_engine::{Agent, AgentError, AgentFactory, Opening, Parking};
+use sessiond_protocol::{AgentId, AgentInfo, AgentOption};
 use sessiond_wire::process::AgentCommand;
 use tokio::sync::mpsc;
 
-use super::between::{Between, Left, Voice};
+use super::between::Between;
 use super::downstream::Downstream;
 use super::start::{Started, start};
 
@@ -26,19 +26,11 @@ pub struct CodexAgent {
 
 struct Shared {
     command: AgentCommand,
-    parked: Mutex<Parking>,
-}
-
-#[derive(Default)]
-struct Parking {
-    /// Counts the starts: an end that comes late must not take a newer start for its own.
-    starts: u64,
-    by_session: HashMap<SessionId, Parked>,
+    parked: Parking<Parked>,
 }
 
 /// A Codex that was started, and not taken up by a turn yet.
 struct Parked {
-    start: u64,
     started: Started,
     between: Between,
 }
@@ -61,7 +53,7 @@ impl CodexAgent {
         Self {
             shared: Arc::new(Shared {
                 command,
-                parked: Mutex::default(),
+                parked: Parking::default(),
             }),
         }
     }
@@ -79,24 +71,6 @@ impl CodexAgent {
     }
 }
 
-impl Shared {
-    fn parked(&self) -> MutexGuard<'_, Parking> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take(&self, session: SessionId) -> Option<Parked> {
-        self.parked().by_session.remove(&session)
-    }
-
-    fn leave(&self, session: SessionId, start: u64) {
-        let mut parked = self.parked();
-        let is_it = |parked: &Parked| parked.start == start;
-        if parked.by_session.get(&session).is_some_and(is_it) {
-            parked.by_session.remove(&session);
-        }
-    }
-}
-
 #[async_trait]
 impl AgentFactory for CodexAgent {
     /// What it offers is known only once it runs.
@@ -107,30 +81,18 @@ impl AgentFactory for CodexAgent {
     async fn prepare(&self, opening: &Opening) -> Result<AgentInfo, AgentError> {
         let session = opening.session;
         // One that was made ready for a run of the session before is of no use, and holds the thread.
-        drop(self.shared.take(session));
+        drop(self.shared.parked.take(session));
         let mut started = start(&self.shared.command, opening).await?;
         let options = started.thread.offers().options().to_vec();
         let info = self.describe(started.version.clone(), options);
         let (_, nothing) = mpsc::channel(1);
         let incoming = std::mem::replace(&mut started.incoming, nothing);
         let held = std::mem::take(&mut started.notices);
-        let mut parked = self.shared.parked();
-        parked.starts += 1;
-        let start = parked.starts;
-        let shared = Arc::downgrade(&self.shared);
-        let gone = move || {
-            if let Some(shared) = shared.upgrade() {
-                shared.leave(session, start);
-            }
-        };
         let left = Left { incoming, held };
-        let between = Between::begin(started.thread.clone(), left, Voice::Held, gone);
-        let seat = Parked {
-            start,
-            started,
-            between,
-        };
-        parked.by_session.insert(session, seat);
+        self.shared.parked.park(session, |gone| {
+            let between = Between::begin(started.thread.clone(), left, Voice::Held, gone);
+            Parked { started, between }
+        });
         Ok(info)
     }
 
@@ -139,10 +101,9 @@ impl AgentFactory for CodexAgent {
         if let Some(Parked {
             mut started,
             between,
-            ..
-        }) = self.shared.take(opening.session)
+        }) = self.shared.parked.take(opening.session)
             && let Some(left) = between.end().await
-            && !started.link.is_over()
+            && !started.program.is_over()
         {
             started.incoming = left.incoming;
             started.notices = left.held;

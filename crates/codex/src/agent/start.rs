@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use sessiond_engine::between::bad_line;
 use sessiond_engine::{AgentError, Emit, Opening};
 use sessiond_protocol::{InstructionsMode, McpServer, NameValue, Severity};
 use sessiond_wire::process::AgentCommand;
+use sessiond_wire::program::RpcProgram;
 use sessiond_wire::rpc::Inbound;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -15,12 +17,12 @@ use tokio::time::sleep;
 use super::PROVED;
 use super::between::outside;
 use super::failure::{Failed, foreign};
-use super::link::{Incoming, Link};
+use super::incoming::{Incoming, judge};
 use super::offers::Offers;
 use super::record::Record;
 use super::requests::{Requests, SOON};
 use super::said::{self, Said, UNWANTED};
-use super::thread::{Known, THREAD, Thread, bad_line};
+use super::thread::{Known, THREAD, Thread};
 
 /// How long Codex has to make or take up a thread; it may connect MCP servers and read a long one.
 const THREAD_LIMIT: Duration = Duration::from_secs(120);
@@ -38,7 +40,7 @@ const ACTIVE_WRITER: &str = "already has an active writer";
 /// A Codex that runs, with a thread of its own for our session.
 #[derive(Debug)]
 pub(super) struct Started {
-    pub(super) link: Link,
+    pub(super) program: RpcProgram,
     pub(super) incoming: mpsc::Receiver<Incoming>,
     /// Its version, where it says.
     pub(super) version: Option<String>,
@@ -51,9 +53,12 @@ pub(super) struct Started {
     setup: Value,
 }
 
+/// What may be wrong besides, in the words of an error.
+const LOGIN: &str = ", and log in with `codex login` where it wants that";
+
 struct Starting<'a> {
     command: &'a AgentCommand,
-    link: Link,
+    program: RpcProgram,
     requests: Requests,
     incoming: mpsc::Receiver<Incoming>,
     notices: Vec<Emit>,
@@ -67,11 +72,12 @@ pub(super) async fn start(
     command: &AgentCommand,
     opening: &Opening,
 ) -> Result<Started, AgentError> {
-    let (link, incoming) = Link::open(command, &opening.cwd)?;
+    let opened = RpcProgram::open(command, &opening.cwd, judge);
+    let (program, incoming) = opened.map_err(|why| AgentError::not_run(&command.name, &why))?;
     let mut starting = Starting {
         command,
-        requests: Requests::new(link.peer.clone()),
-        link,
+        requests: Requests::new(program.peer.clone()),
+        program,
         incoming,
         notices: Vec::new(),
     };
@@ -88,13 +94,13 @@ pub(super) async fn start(
     };
     let thread = starting.thread(opening, &models, &opened);
     let Starting {
-        link,
+        program,
         incoming,
         notices,
         ..
     } = starting;
     Ok(Started {
-        link,
+        program,
         incoming,
         version,
         thread: Arc::new(thread),
@@ -117,15 +123,15 @@ impl Started {
     ) -> Result<Self, AgentError> {
         let mut starting = Starting {
             command,
-            requests: Requests::new(self.link.peer.clone()),
-            link: self.link,
+            requests: Requests::new(self.program.peer.clone()),
+            program: self.program,
             incoming: self.incoming,
             notices: self.notices,
         };
         let opened = starting.make(&self.setup).await?;
         let thread = starting.thread(opening, &self.models, &opened);
         Ok(Self {
-            link: starting.link,
+            program: starting.program,
             incoming: starting.incoming,
             thread: Arc::new(thread),
             record: None,
@@ -173,7 +179,7 @@ impl Starting<'_> {
             "capabilities": { "experimentalApi": true, "optOutNotificationMethods": UNWANTED },
         });
         let answer = self.must("initialize", &params, SOON).await?;
-        if self.link.peer.notify("initialized", &json!({})).is_err() {
+        if self.program.peer.notify("initialized", &json!({})).is_err() {
             tracing::error!("a notification could not be written as JSON");
         }
         let version = answer["userAgent"].as_str().and_then(version);
@@ -266,7 +272,7 @@ impl Starting<'_> {
             agent: self.command.name.clone(),
             id: id.to_owned(),
             requests: self.requests.clone(),
-            over: self.link.over(),
+            over: self.program.over(),
             updates: opening.updates.clone(),
             known: Known {
                 offers: Mutex::new(offers),
@@ -367,18 +373,8 @@ impl Starting<'_> {
     }
 
     async fn unavailable(&mut self, why: &str) -> AgentError {
-        let complaints = match self.link.complaints().await {
-            0 => String::new(),
-            lines => {
-                format!(" Lines on its stderr: {lines}; `-v --log-file FILE` keeps them.")
-            }
-        };
-        let name = &self.command.name;
-        let line = self.command.line();
-        AgentError::unavailable(format!(
-            "the agent `{name}` could not be started: {why}; check that `{line}` runs in a \
-             terminal, and log in with `codex login` where it wants that.{complaints}"
-        ))
+        let complaints = self.program.complaints().await;
+        AgentError::not_started(self.command, why, (LOGIN, complaints))
     }
 }
 

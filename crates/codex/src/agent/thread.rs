@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sessiond_engine::{Emit, Updates};
 use sessiond_protocol::Severity;
+use sessiond_wire::program::RpcOver;
 use sessiond_wire::rpc::Inbound;
 
-use super::link::Over;
 use super::offers::Offers;
 use super::requests::Requests;
 use super::said::Said;
@@ -32,7 +32,7 @@ pub(super) struct Thread {
     /// Codex's id of the thread.
     pub(super) id: String,
     pub(super) requests: Requests,
-    pub(super) over: Over,
+    pub(super) over: RpcOver,
     pub(super) updates: Updates,
     pub(super) known: Known,
 }
@@ -100,11 +100,4 @@ impl Thread {
 
 fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The notice of a line that is no message; what it says is not repeated (WIRE-14).
-pub(super) fn bad_line(agent: &str) -> Emit {
-    let title =
-        format!("{agent} wrote a line that is no message of its protocol; it was passed over");
-    Emit::Notice(Severity::Warning, title)
 }

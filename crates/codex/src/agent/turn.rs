@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use sessiond_engine::between::bad_line;
 use sessiond_engine::{AgentError, Emit, TurnContext, TurnOver, TurnReport, Withdrawal};
 use sessiond_protocol::{Content, Outcome, RequestBody, Severity, Stop, ToolStatus};
 use sessiond_wire::Pending;
@@ -18,14 +19,14 @@ use super::between::outside;
 use super::calls::Calls;
 use super::changes;
 use super::failure::Failed;
+use super::incoming::Incoming;
 use super::input::Input;
 use super::item::Native;
-use super::link::Incoming;
 use super::said::{self, Ended, InTurn, Said};
 use super::steers::Steers;
 use super::streams::{Before, Streams};
 use super::talk::{begin, cancel, lost};
-use super::thread::{Thread, bad_line};
+use super::thread::Thread;
 use super::usage::Spent;
 
 /// A turn that runs.

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
-use sessiond_wire::foreign::{Flag, Lenient, Text, cleaned, drain_map};
+use sessiond_wire::foreign::{Flag, Lenient, Text, cleaned, drain_map, drain_seq};
 use sessiond_wire::otherwise;
 
 use super::out::REJECTED;
@@ -254,9 +254,8 @@ impl<'de> Deserialize<'de> for Number {
                 Ok(Number(i64::try_from(number).ok()))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Number(None))
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                drain_seq(seq).map(|()| Number(None))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
@@ -402,9 +401,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Outcome<'a> {
                 Ok(Outcome::Text(Cow::Owned(text.to_owned())))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Outcome::Nothing)
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                drain_seq(seq).map(|()| Outcome::Nothing)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {

@@ -1,6 +1,7 @@
 //! Why an agent, or a turn of it, did not come to a good end.
 
 use sessiond_protocol::{ErrorCode, ForeignError, WireError};
+use sessiond_wire::process::AgentCommand;
 
 /// Why an agent, or a turn of it, failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +33,29 @@ impl AgentError {
             message: message.into(),
             foreign: None,
         }
+    }
+
+    /// The program of the agent of this name was not even run.
+    pub fn not_run(name: &str, why: &str) -> Self {
+        Self::unavailable(format!("the agent `{name}` could not be started: {why}"))
+    }
+
+    /// The agent's program ran and was of no use: what happened, and what to do. `remedy` goes behind
+    /// the advice to run it in a terminal; it wrote so many lines to its stderr.
+    pub fn not_started(
+        command: &AgentCommand,
+        why: &str,
+        (remedy, complaints): (&str, u64),
+    ) -> Self {
+        let complaints = match complaints {
+            0 => String::new(),
+            lines => format!(" Lines on its stderr: {lines}; `-v --log-file FILE` keeps them."),
+        };
+        let (name, line) = (&command.name, command.line());
+        Self::unavailable(format!(
+            "the agent `{name}` could not be started: {why}; check that `{line}` runs in a \
+             terminal{remedy}.{complaints}"
+        ))
     }
 
     /// The agent cannot do this.

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::model::Model;
 use super::sample::Sample;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -49,14 +50,13 @@ pub(super) struct Programs<'a> {
 ///
 /// When a program cannot be started, or tells no good result.
 pub(super) fn measure(environment: &Environment, programs: &Programs<'_>) -> Result<Value> {
-    let mut model = start(&mut environment.command(programs.model))?;
-    let url = first_line(&mut model, programs.model)?["url"].clone();
+    let model = Model::start(environment, programs.model)?;
     let (mut ours, mut theirs) = (Sample::default(), Sample::default());
     for run in 0..=RUNS {
         for (program, sample) in [(programs.ours, &mut ours), (programs.theirs, &mut theirs)] {
             let mut command = environment.command(program);
             command.args(FLAGS);
-            command.env("ANTHROPIC_BASE_URL", url.as_str().unwrap_or_default());
+            command.env("ANTHROPIC_BASE_URL", &model.url);
             command.env("ANTHROPIC_API_KEY", "dummy");
             command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
             let took = to_result(&mut command)?;
@@ -65,11 +65,6 @@ pub(super) fn measure(environment: &Environment, programs: &Programs<'_>) -> Res
             }
         }
     }
-    // It ends with its stdin.
-    drop(model.stdin.take());
-    model
-        .wait()
-        .map_err(Error::io("waiting for the model server"))?;
     let times = ours.median().zip(theirs.median()).map(|(a, b)| b / a);
     Ok(json!({ "sessiond_ms": ours.json(), "claude_ms": theirs.json(), "times": times }))
 }
@@ -114,13 +109,4 @@ fn start(command: &mut Command) -> Result<Child> {
         .stderr(Stdio::inherit())
         .spawn()
         .map_err(Error::io(format!("starting `{text}`")))
-}
-
-fn first_line(child: &mut Child, program: &Path) -> Result<Value> {
-    let mut line = String::new();
-    if let Some(stdout) = child.stdout.as_mut() {
-        let read = BufReader::new(stdout).read_line(&mut line);
-        read.map_err(Error::io(format!("reading {}", program.display())))?;
-    }
-    serde_json::from_str(&line).map_err(|error| Error::content(program, error))
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use clap::Args;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::build;
 use super::client::Client;
+use super::model::Model;
 use super::sample::Sample;
 use super::start::figure;
 use crate::environment::Environment;
@@ -60,12 +61,6 @@ struct Place {
 enum Turns {
     With,
     Without,
-}
-
-/// A model server; it ends when this is dropped.
-struct Model {
-    child: Child,
-    url: String,
 }
 
 /// Builds, installs, measures, and prints on stdout.
@@ -131,33 +126,6 @@ impl Place {
         let mut command = self.environment.command(&self.real);
         command.env("CODEX_HOME", &self.home);
         command
-    }
-}
-
-impl Model {
-    fn start(environment: &Environment, program: &Path) -> Result<Self> {
-        let starting = || Error::io("starting the model server");
-        let mut command = environment.command(program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(starting())?;
-        let mut line = String::new();
-        if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout)
-                .read_line(&mut line)
-                .map_err(starting())?;
-        }
-        let said: Value =
-            serde_json::from_str(&line).map_err(|error| Error::content(program, error))?;
-        let url = said["url"].as_str().unwrap_or_default().to_owned();
-        Ok(Self { child, url })
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        // It has ended, or ends by this; either is well.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -12,7 +12,8 @@ const HISTORY: &str = "acp_agent_history::";
 const EXTENSIONS: &str = "acp_agent_extensions::";
 const CLIENT: &str = "acp_agent_client::";
 
-const BETWEEN: &str = "acp/src/agent/between.rs";
+const BETWEEN: &str = "engine/src/agent/between.rs";
+const OUTSIDE: &str = "acp/src/agent/between.rs";
 const COMMAND: &str = "wire/src/process/agent_command.rs";
 const CONNECTION: &str = "wire/src/program.rs";
 const DOWNSTREAM: &str = "acp/src/agent/downstream.rs";
@@ -68,7 +69,7 @@ pub(crate) const MUTATIONS: [Mutation; 38] = [
         QUESTIONS,
         "asked-between-turns",
         [
-            BETWEEN,
+            OUTSIDE,
             "            Inbound::Request { id, method, .. } =>",
             "            Inbound::Request { id, method, .. } if !$M =>",
         ],

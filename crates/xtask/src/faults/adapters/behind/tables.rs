@@ -9,6 +9,7 @@ const ANSWER: &str = "acp/src/agent/answer.rs";
 const ASKS: &str = "acp/src/agent/asks.rs";
 const HANDOVER: &str = "engine/src/agent/handover.rs";
 const HISTORY: &str = "engine/src/agent/alignment.rs";
+const JUDGE: &str = "wire/src/program/rpc.rs";
 const INCOMING: &str = "acp/src/agent/incoming.rs";
 const OFFERS: &str = "acp/src/agent/offers.rs";
 const PROMPT: &str = "acp/src/agent/prompt.rs";
@@ -22,15 +23,15 @@ pub(crate) const MUTATIONS: [Mutation; 36] = [
         "broken-is-bad",
         [
             INCOMING,
-            "if text.contains(\"\\\"jsonrpc\\\"\") {",
-            "if text.contains(\"\\\"jsonrpc\\\"\") && !$M {",
+            "text.contains(\"\\\"jsonrpc\\\"\")",
+            "text.contains(\"\\\"jsonrpc\\\"\") && !$M",
         ],
     ),
     cut(
         AGENT,
         "endless-line-is-bad",
         [
-            INCOMING,
+            JUDGE,
             "Line::Bad(BadLine::TooLong { .. }) => return Judged::Broken,",
             "Line::Bad(BadLine::TooLong { .. }) if $M => return Judged::Bad,\n        Line::Bad(BadLine::TooLong { .. }) => return Judged::Broken,",
         ],
@@ -39,7 +40,7 @@ pub(crate) const MUTATIONS: [Mutation; 36] = [
         AGENT,
         "log-line-is-a-message",
         [
-            INCOMING,
+            JUDGE,
             "Inbound::Invalid { .. } | Inbound::Ignore => Judged::Bad,",
             "Inbound::Invalid { .. } | Inbound::Ignore if !$M => Judged::Bad,",
         ],
