@@ -7,7 +7,7 @@ use crate::recording::{Ending, Recording, What};
 /// Most entries shown of one case.
 const MOST_ENTRIES: usize = 600;
 /// Most characters shown of one entry.
-const MOST_TEXT: usize = 2_000;
+const MOST_TEXT: usize = 8_000;
 
 /// One line of the wire log.
 #[derive(Debug, Clone, Serialize)]

@@ -49,7 +49,7 @@ pub(crate) struct Program {
     file: &'static str,
 }
 
-const PROGRAMS: [Program; 18] = [
+const PROGRAMS: [Program; 19] = [
     Program::new(Kind::Drive, "acp_py", Runner::PythonSdk, "drives/acp_py.py"),
     Program::new(Kind::Drive, "acp_ts", Runner::Node, "drives/acp_ts.mjs"),
     Program::new(Kind::Drive, "acpx", Runner::Node, "drives/acpx.mjs"),
@@ -97,6 +97,12 @@ const PROGRAMS: [Program; 18] = [
         "report_page",
         Runner::Node,
         "drives/report_page.mjs",
+    ),
+    Program::new(
+        Kind::Drive,
+        "second_opinion",
+        Runner::Node,
+        "drives/second_opinion.mjs",
     ),
     Program::new(
         Kind::Example,
