@@ -251,6 +251,16 @@ impl Core {
         self.touched && is_settled && !self.is_closed()
     }
 
+    /// The submission that asked for a turn that has not ended, where one of this run did.
+    pub(crate) fn cause_of(&self, turn: TurnId) -> Option<SubmissionId> {
+        if let Some(active) = self.turn.as_ref().filter(|active| active.id == turn) {
+            return active.cause.clone();
+        }
+        let mut waiting = self.standing.waiting.iter();
+        let waiting = waiting.find(|waiting| waiting.id == turn);
+        waiting.and_then(|waiting| waiting.cause.clone())
+    }
+
     /// The requests that wait for an answer, oldest first.
     pub(crate) fn open_requests(&self) -> Vec<RequestId> {
         let mut open: Vec<RequestId> = self.asks.keys().copied().collect();
@@ -421,7 +431,7 @@ impl Stepping<'_> {
     /// an ephemeral one is only delivered.
     fn record(&mut self, turn: Option<TurnId>, item: Option<ItemId>, event: Event) {
         let durable = event.persistence(self.core.persistence) != Persistence::Never;
-        let cause = turn.and_then(|turn| self.cause_of(turn));
+        let cause = turn.and_then(|turn| self.core.cause_of(turn));
         let frame = EventFrame {
             turn,
             item,
@@ -462,19 +472,6 @@ impl Stepping<'_> {
         self.core.touched = true;
         self.step.append.push(frame.clone());
         self.push(Effect::Deliver(frame));
-    }
-
-    fn cause_of(&self, turn: TurnId) -> Option<SubmissionId> {
-        if let Some(active) = self.core.turn.as_ref().filter(|active| active.id == turn) {
-            return active.cause.clone();
-        }
-        let waiting = self
-            .core
-            .standing
-            .waiting
-            .iter()
-            .find(|waiting| waiting.id == turn);
-        waiting.and_then(|waiting| waiting.cause.clone())
     }
 
     fn tick(&mut self) {

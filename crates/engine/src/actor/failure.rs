@@ -1,12 +1,12 @@
 //! When the log fails (LOG-6): nothing that hung on the append is released, the turns that clients
 //! know of fail with the reason, and the session goes on from what the log really holds.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use sessiond_log::LogError;
 use sessiond_protocol::{
-    ClosedBecause, Cursor, Event, EventFrame, Receipt, Setup, TurnEnded, TurnId, TurnOutcome,
-    Verdict, WireError,
+    ClosedBecause, Cursor, Event, EventFrame, Receipt, Setup, SubmissionId, TurnEnded, TurnId,
+    TurnOutcome, Verdict, WireError,
 };
 
 use super::Actor;
@@ -28,7 +28,9 @@ impl Actor {
         self.waiters.clear();
         self.running.gone(REAP_LIMIT).await;
         self.writer = None;
-        let mut failed: BTreeSet<TurnId> = self.core.open_turns().into_iter().collect();
+        let open = self.core.open_turns().into_iter();
+        let mut failed: BTreeMap<TurnId, Option<SubmissionId>> =
+            open.map(|turn| (turn, self.core.cause_of(turn))).collect();
         for effect in std::mem::take(&mut self.held)
             .into_iter()
             .flat_map(|held| held.effects)
@@ -47,10 +49,11 @@ impl Actor {
                 }
                 Effect::Deliver(EventFrame {
                     event: Event::TurnEnded(_),
-                    turn,
+                    turn: Some(turn),
+                    cause,
                     ..
                 }) => {
-                    failed.extend(turn);
+                    failed.insert(turn, cause);
                 }
                 // Nothing else may be said: it depends on what was not written.
                 Effect::Deliver(_)
@@ -69,8 +72,9 @@ impl Actor {
                 | Effect::Stop => {}
             }
         }
-        for turn in failed {
-            self.deliver(turn_failed(self.parts.session, turn, &error));
+        for (turn, cause) in failed {
+            let frame = turn_failed(self.parts.session, turn, &error);
+            self.deliver(EventFrame { cause, ..frame });
         }
         for request in self.core.open_requests() {
             let session = self.parts.session;

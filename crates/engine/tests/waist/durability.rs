@@ -76,11 +76,16 @@ async fn two_turns(
         if client.ended(turn).await == TurnOutcome::Completed {
             told.push((clock(), turn));
         }
+        let is_end = |frame: &&EventFrame| {
+            frame.turn == Some(turn) && matches!(frame.event, Event::TurnEnded(_))
+        };
+        let end = client.events.iter().find(is_end);
+        assert!(end.is_some_and(|end| end.cause.is_some()), "{end:?}");
     }
     Some((view.session, told))
 }
 
-/// LOG-5, LOG-6
+/// LOG-5, LOG-6; the end of a turn that the disk failed names what asked for it, as every end does.
 #[tokio::test]
 async fn whichever_operation_of_the_disk_fails_every_prompt_is_answered_and_no_answer_is_lost() {
     for repeat in [Repeat::Once, Repeat::Sticky] {
