@@ -113,5 +113,5 @@ pub use scan::{Damage, DamageReason, Scan, Seen, Since, Span, Torn};
 pub use store::Store;
 pub use subject::Subject;
 pub use trash::{Content, Tombstone};
-pub use verify::{Health, Report};
+pub use verify::{Detached, Health, Report};
 pub use writer::{Appended, Durability, QUEUE_BYTES, Ticket, Writer};

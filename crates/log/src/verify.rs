@@ -1,9 +1,12 @@
 //! Looks at a whole log and says whether it is sound; takes note of what is not.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::appender::{Appender, Base};
+use crate::attachment::attached;
+use crate::blob::BlobName;
 use crate::error::LogError;
 use crate::header::FORMAT;
 use crate::layout::{Place, SegmentName};
@@ -43,12 +46,26 @@ pub struct Report {
     pub damage: Vec<Damage>,
     /// Places that were broken when a repair took note of them; their bytes are still there.
     pub repaired: Vec<Damage>,
+    /// Attachments that are missing, unreadable or others than those that were attached. No repair
+    /// takes note of them: the records that name them are whole.
+    pub detached: Vec<Detached>,
     /// Bytes of stale writers, which do not count.
     pub stale: Vec<Span>,
     /// Highest number of a segment that is compressed.
     pub(crate) older_until: u32,
     /// The newest format found, when this program does not know it (LOG-11).
     pub newer: Option<u64>,
+}
+
+/// An attachment that is not what a record names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detached {
+    /// The file that holds it, or should.
+    pub name: String,
+    /// Seq of the first record that names it.
+    pub seq: u64,
+    /// How many bytes it had.
+    pub bytes: u64,
 }
 
 impl Report {
@@ -71,6 +88,7 @@ impl Report {
             torn: scan.torn,
             damage,
             repaired,
+            detached: Vec::new(),
             stale: scan.stale,
             older_until: scan.older_until,
             newer: scan.newer,
@@ -88,6 +106,13 @@ impl Report {
         }
     }
 
+    /// The file of an attachment, relative to the store.
+    #[must_use]
+    pub fn attachment(&self, detached: &Detached) -> PathBuf {
+        let home = self.place.home(&self.subject);
+        home.blobs().join(&detached.name)
+    }
+
     /// All that a repair has to take note of.
     fn places(&self) -> Vec<Damage> {
         let torn = self.torn.iter().map(|torn| Damage {
@@ -102,20 +127,35 @@ impl Report {
 }
 
 impl Store {
-    /// Reads all of a log, archived or not, blobs included, and says whether it is sound. Changes
-    /// nothing.
+    /// Reads all of a log, archived or not, blobs and attachments included, and says whether it is
+    /// sound. Changes nothing.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Io`].
     pub fn verify(&self, subject: &Subject) -> Result<Report, LogError> {
         let mut records = 0;
+        let mut named = BTreeMap::new();
         let place = self.place_of(subject)?;
-        let count = &mut |_: RecordView<'_>| records += 1;
-        let scan = self.with_reader_at(subject, &place.home(subject), |r| r.scan(None, count))?;
+        let home = place.home(subject);
+        let count = &mut |record: RecordView<'_>| {
+            records += 1;
+            for blob in attached(record.data) {
+                named.entry(blob.name.clone()).or_insert((record.seq, blob));
+            }
+        };
+        let scan = self.with_reader_at(subject, &home, |r| r.scan(None, count))?;
         if scan.is_blank() && scan.torn.is_none() {
             return Err(LogError::NotFound(subject.clone()));
         }
-        Ok(Report::of(subject, place, records, scan))
+        let blobs = self.blobs(&home);
+        let mut report = Report::of(subject, place, records, scan);
+        for (seq, blob) in named.into_values() {
+            if blobs.load_bytes(&blob)?.is_none() {
+                let BlobName { name, bytes, .. } = blob;
+                report.detached.push(Detached { name, seq, bytes });
+            }
+        }
+        Ok(report)
     }
 }
 

@@ -4,7 +4,9 @@
 
 mod support;
 
-use sessiond_log::{Durability, LogError, NewRecord, Owner, Store, Sweep};
+use sessiond_log::{
+    Attachment, Detached, Durability, Health, LogError, NewRecord, Owner, Store, Sweep,
+};
 use support::{backends, run, subject, wait};
 
 fn record(data: &str) -> NewRecord {
@@ -89,6 +91,7 @@ fn an_attachment_is_kept_exported_forked_and_swept_with_the_record_that_names_it
         assert_eq!(swept.unwrap().blobs, 1);
         assert_eq!(of(&store, &attachment), Some(bytes.clone()));
         assert_eq!(of(&store, &unnamed), None);
+        assert_eq!(store.verify(&subject()).unwrap().detached, []);
         let mut file = Vec::new();
         store.export(&subject(), &mut file).unwrap();
         let there = Store::in_memory();
@@ -98,5 +101,43 @@ fn an_attachment_is_kept_exported_forked_and_swept_with_the_record_that_names_it
         let lease = store.claim(&subject(), &Owner::current()).unwrap();
         drop(lease.fork(1, &child, &Owner::current()).unwrap());
         assert_eq!(store.attachment(&child, &attachment).unwrap(), Some(bytes));
+    }
+}
+
+/// LOG-3: an attachment that is gone, or is another, is found and named by the record that has it.
+#[test]
+fn a_lost_attachment_is_found_and_the_log_beside_it_is_sound() {
+    for backend in backends() {
+        let store = backend.store();
+        let nascent = store.conceive(&subject(), &Owner::current()).unwrap();
+        let attached = [nascent.attach(b"kept"), nascent.attach(b"lost")].map(Result::unwrap);
+        let writer = nascent.writer().unwrap();
+        let data = |named: &[Attachment]| {
+            let named = serde_json::to_string(named).unwrap();
+            record(&format!("{{\"$attached\":{named},\"x\":1}}"))
+        };
+        let records = vec![data(&attached[..1]), data(&attached), data(&attached)];
+        wait(writer.append(records, Durability::Synced)).unwrap();
+        wait(writer.shutdown()).unwrap();
+        nascent.settle().unwrap();
+        assert_eq!(store.verify(&subject()).unwrap().detached, []);
+        let named = serde_json::to_value(&attached[1]).unwrap();
+        let name = named["name"].as_str().unwrap();
+        let place = store.verify(&subject()).unwrap();
+        let lost = Detached {
+            name: name.to_owned(),
+            seq: 2,
+            bytes: 4,
+        };
+        let path = place.attachment(&lost);
+        for replaced in [Some(&b"mist"[..]), None] {
+            match replaced {
+                Some(other) => backend.overwrite(&path, other),
+                None => backend.fs.remove(&path).unwrap(),
+            }
+            let report = store.verify(&subject()).unwrap();
+            assert_eq!(report.detached, [lost.clone()], "{}", backend.name);
+            assert_eq!((report.health, report.records), (Health::Clean, 3));
+        }
     }
 }

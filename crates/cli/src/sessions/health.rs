@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sessiond_log::{Damage, DamageReason, Health, LogError, Report, Store, Subject};
 
+/// What is wrong with an attachment: it is missing, or is not what was attached.
+const DETACHED: &str = "attachment";
+
 /// What a look at a log found. Serializes to what `--json` prints.
 #[derive(Debug, Serialize)]
 pub(super) struct Findings {
@@ -76,7 +79,15 @@ impl Findings {
             seq: report.next_seq,
             reason: DamageReason::Torn.as_str(),
         }));
+        found.extend(report.detached.iter().map(|it| Place {
+            file: root.join(report.attachment(it)),
+            offset: 0,
+            length: it.bytes,
+            seq: it.seq,
+            reason: DETACHED,
+        }));
         let health = match report.health {
+            _ if !report.detached.is_empty() => "damaged",
             Health::Damaged => "damaged",
             Health::Torn if is_torn => "torn",
             Health::Torn | Health::Clean => "clean",
