@@ -348,9 +348,7 @@ impl Face {
             over.then_some(None)
         });
         self.desk.change(|state| {
-            if !on("late-answer-counts") {
-                state.asked.remove(&id);
-            }
+            state.asked.remove(&id);
         });
         let answer = answer.flatten();
         if answer.is_none() && self.desk.lock().own.interrupted && !on("question-left") {

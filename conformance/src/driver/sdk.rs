@@ -82,7 +82,10 @@ impl Driver<'_> {
         if begin == crate::case::Begin::Session && self.tongue == Tongue::Claude {
             words.push(self.variables.text("--session-id=${session}"));
         }
-        let more = args.iter().map(|word| self.variables.text(word));
+        let more = args.iter().map(|word| {
+            // What a variant has in the place of a word may hold what became known meanwhile.
+            self.variables.text(&self.variables.text(word))
+        });
         // A variant that has no such word leaves it empty.
         words.extend(more.filter(|word| !word.is_empty()));
         words

@@ -1,10 +1,13 @@
 //! What the program sends to Claude's face.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::{Face, Prompt};
 use crate::fault::{die_on, on};
 use crate::input::{Input, Line};
+use crate::tool::Tool;
 
 /// Reads stdin to its end; a code where a line ends the process.
 pub(super) fn read(face: &Face) -> Option<u8> {
@@ -63,6 +66,10 @@ impl Face {
                 let id = response["request_id"].as_str().unwrap_or_default();
                 if !self.desk.lock().asked.contains_key(id) {
                     die_on("stray-answers-kill");
+                    let command = &response["response"]["updatedInput"]["command"];
+                    if let (Some(command), true) = (command.as_str(), on("late-answer-counts")) {
+                        let _ = Tool::start(command, Path::new(&self.cwd)).map(Tool::output);
+                    }
                 }
                 self.desk.answered(id, response);
             }
@@ -100,8 +107,9 @@ impl Face {
             if on("busy-dropped") && busy {
                 return;
             }
-            if on("new-prompt-replaces") && own.running {
-                own.interrupted = true;
+            if on("new-prompt-replaces") && busy {
+                own.interrupted = own.running;
+                own.prompts.clear();
             }
             own.prompts.push_back(Prompt { text, uuid });
         });

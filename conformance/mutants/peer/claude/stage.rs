@@ -148,6 +148,10 @@ impl Stage for Turn<'_> {
 
     fn piece(&mut self, text: &str) {
         if !std::mem::replace(&mut self.open, true) {
+            if on("whole-first") {
+                self.face
+                    .send(frame::assistant(&json!({"type": "text", "text": "early"})));
+            }
             if !on("message-unbegun") {
                 self.event(&json!({"type": "message_start", "message": {"id": "msg"}}));
             }
@@ -164,10 +168,6 @@ impl Stage for Turn<'_> {
     }
 
     fn said(&mut self, text: &str) {
-        if on("whole-first") {
-            self.face
-                .send(frame::assistant(&json!({"type": "text", "text": "early"})));
-        }
         text.clone_into(&mut self.said);
         self.face.record(&json!({"said": text}));
         for frame in frame::blocks(text) {
