@@ -74,4 +74,4 @@ mod v2;
 
 pub use agent::AcpAgent;
 pub use error::FaceError;
-pub use serve::{Options, Versions, serve};
+pub use serve::{Options, Versions, serve, serve_until};

@@ -48,6 +48,21 @@ impl Face {
         }
     }
 
+    /// The process is to end: what runs and waits here is stopped, and answered by its end.
+    pub(crate) fn stop_all(&mut self) {
+        let sessions: Vec<SessionId> = self.sessions.keys().copied().collect();
+        for session in sessions {
+            self.interrupt(session, (None, Queued::Cancel));
+        }
+    }
+
+    /// Whether a prompt has no answer yet.
+    pub(crate) fn has_prompts(&self) -> bool {
+        let mut awaited = self.submissions.awaited();
+        let is_prompt = |awaited: &Awaited| matches!(awaited.purpose, Purpose::Prompt(_));
+        awaited.any(is_prompt) || self.sessions.values().any(|it| !it.turns.is_empty())
+    }
+
     /// `$/cancel_request`: of a prompt, only its own turn; of what goes to the agent, that is told so.
     /// Other requests answer by themselves.
     pub(crate) fn cancel_request(&mut self, params: &RawValue) {

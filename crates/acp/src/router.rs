@@ -150,6 +150,22 @@ impl Router {
         }
     }
 
+    /// Stops what runs and waits for this client: the process is to end.
+    pub(crate) fn stop_all(&mut self) {
+        match &mut self.face {
+            Spoken::V1(face) => face.stop_all(),
+            Spoken::V2(face) => face.stop_all(),
+        }
+    }
+
+    /// Whether a prompt is unanswered, or its turn not told to be over.
+    pub(crate) fn has_prompts(&self) -> bool {
+        match &self.face {
+            Spoken::V1(face) => face.has_prompts(),
+            Spoken::V2(face) => face.has_prompts(),
+        }
+    }
+
     /// When [`tick`](Self::tick) has something to do next.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         match &self.face {

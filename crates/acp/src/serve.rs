@@ -1,5 +1,9 @@
 //! The life of a connection: what comes in, in the order in which it comes.
 
+use std::future::{Future, pending};
+use std::pin::pin;
+use std::time::Duration;
+
 use sessiond_protocol::{ClientFrame, Hello, OnDisconnect, Party, ServerFrame, VERSION, Welcome};
 use sessiond_wire::rpc::{INTERNAL_ERROR, RpcFrame, error};
 use sessiond_wire::{Connection, Line, OutQueue};
@@ -19,6 +23,10 @@ const LINES_WHILE_FULL: usize = 256;
 /// stream makes one frame for the client: the queue to it has room for so many beyond where this
 /// face waits for it.
 const BATCH: usize = 128;
+
+/// How long prompts have to be answered once the process is to end: longer than an agent has to
+/// stop, and short enough that all of the exit takes less than two seconds (WIRE-13).
+const LAST_ANSWERS: Duration = Duration::from_millis(1500);
 
 /// How the face is set up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,6 +63,10 @@ enum Input {
     /// There are frames of the engine.
     Frames,
     Answered(Box<Answered>),
+    /// The process is to end.
+    Stop,
+    /// It was to end, and prompts had their time.
+    TooLate,
     /// It is time to look again: output waits to be shown, or the queue has room.
     Look,
     ClientGone,
@@ -70,23 +82,50 @@ enum Input {
 /// # Errors
 /// [`FaceError`] when the engine is gone, or ends the connection: what was unanswered got an error.
 pub async fn serve(
-    mut lines: mpsc::Receiver<Line>,
+    lines: mpsc::Receiver<Line>,
     out: OutQueue<RpcFrame>,
     waist: Connection,
     options: Options,
 ) -> Result<(), FaceError> {
+    serve_until(lines, out, waist, options, pending()).await
+}
+
+/// The same until `stop` is done: then nothing more is read, turns that would not outlive this
+/// client are cancelled, their prompts answered, and every other request told that the process ends.
+///
+/// # Errors
+/// As [`serve()`].
+pub async fn serve_until(
+    mut lines: mpsc::Receiver<Line>,
+    out: OutQueue<RpcFrame>,
+    waist: Connection,
+    options: Options,
+    stop: impl Future<Output = ()>,
+) -> Result<(), FaceError> {
     let welcome = greet(&waist).await?;
+    let wish = options.on_disconnect;
     let mut face = Router::new(out, &welcome, options);
-    let ended = run(&mut face, &mut lines, &waist).await;
+    let ended = run(&mut face, &mut lines, (&waist, wish), stop).await;
     // Nobody answers questions any more; taking them back is not said either.
     face.client().peer().close();
-    if ended.is_err() {
-        face.client_mut()
-            .fail_all(&error(INTERNAL_ERROR, "The session runtime is gone"));
+    let unanswered = match &ended {
+        Ok(Ended::ClientGone) => None,
+        Ok(Ended::Stopped) => Some("sessiond is ending"),
+        Err(_) => Some("The session runtime is gone"),
+    };
+    if let Some(why) = unanswered {
+        face.client_mut().fail_all(&error(INTERNAL_ERROR, why));
     }
     // If the engine is gone too there is nobody to tell.
     let _gone = waist.send(ClientFrame::Bye {}).await;
-    ended
+    ended.map(drop)
+}
+
+/// How the life of a connection ended well.
+#[derive(Debug)]
+enum Ended {
+    ClientGone,
+    Stopped,
 }
 
 /// Opens the waist. The engine learns which face it is; it records that with new sessions.
@@ -117,26 +156,32 @@ async fn greet(waist: &Connection) -> Result<Welcome, FaceError> {
 async fn run(
     face: &mut Router,
     lines: &mut mpsc::Receiver<Line>,
-    waist: &Connection,
-) -> Result<(), FaceError> {
+    (waist, wish): (&Connection, OnDisconnect),
+    stop: impl Future<Output = ()>,
+) -> Result<Ended, FaceError> {
     let mut lines_left = LINES_WHILE_FULL;
     let mut frames = Vec::with_capacity(BATCH);
+    let mut stop = pin!(stop);
+    let mut last = None;
     loop {
+        if last.is_some() && !face.has_prompts() {
+            return Ok(Ended::Stopped);
+        }
         let is_full = face.client().queue().is_full();
         if !is_full {
             lines_left = LINES_WHILE_FULL;
         }
-        match next(
-            face,
-            lines,
-            (waist, &mut frames),
-            Room {
-                is_full,
-                lines_left,
-            },
-        )
-        .await
-        {
+        let room = Room {
+            is_full,
+            lines_left: if last.is_some() { 0 } else { lines_left },
+        };
+        let next = next(face, lines, (waist, &mut frames), room);
+        let input = tokio::select! {
+            () = &mut stop, if last.is_none() => Input::Stop,
+            () = sleep_until(last.unwrap_or_else(Instant::now)), if last.is_some() => Input::TooLate,
+            input = next => input,
+        };
+        match input {
             Input::Line(line) => {
                 lines_left = lines_left.saturating_sub(1);
                 face.line(line, Instant::now());
@@ -144,7 +189,13 @@ async fn run(
             Input::Frames => take_up(face, &mut frames)?,
             Input::Answered(answered) => face.answered(*answered),
             Input::Look => face.tick(Instant::now()),
-            Input::ClientGone => return Ok(()),
+            Input::Stop if wish == OnDisconnect::Cancel => {
+                last = Some(Instant::now() + LAST_ANSWERS);
+                face.stop_all();
+            }
+            // What runs goes on without this process.
+            Input::Stop | Input::TooLate => return Ok(Ended::Stopped),
+            Input::ClientGone => return Ok(Ended::ClientGone),
             Input::EngineGone => return Err(FaceError::EngineGone),
         }
         for frame in face.take_outbox() {

@@ -1,6 +1,6 @@
 //! `sessiond acp`: the ACP face on stdin and stdout, the engine in this process or in the host.
 
-use sessiond_acp::{Options, Versions, serve};
+use sessiond_acp::{Options, Versions, serve_until};
 use sessiond_wire::stdio;
 
 use crate::access::{self, on_disconnect};
@@ -25,7 +25,7 @@ pub(crate) fn run(setup: &Setup, acp: Acp) -> Result<(), Failure> {
         let home = setup.home(acp.hosting);
         let (waist, local) = access::open(setup, home, "acp").await?;
         let store = Some(setup.store().display().to_string());
-        let face = serve(
+        let served = serve_until(
             lines,
             queue,
             waist,
@@ -36,11 +36,10 @@ pub(crate) fn run(setup: &Setup, acp: Acp) -> Result<(), Failure> {
                 versions: versions(acp.version),
                 accept: setup.accept(),
             },
-        );
-        let served = tokio::select! {
-            served = face => served.map_err(|error| Failure::Found(error.to_string())),
-            () = signals.caught() => Ok(()),
-        };
+            signals.caught(),
+        )
+        .await
+        .map_err(|error| Failure::Found(error.to_string()));
         // Leases are freed before stdout is closed: a client that starts the next process when it
         // sees the end finds the session free.
         local.end().await;

@@ -9,6 +9,7 @@ use sessiond_wire::rpc::{ErrorObject, RawId, cancelled_id};
 
 use super::awaited::{Awaited, Wish};
 use super::face::Face;
+use super::session::Session;
 use super::state::{Idle, failure};
 use super::{params, replay};
 use crate::compaction;
@@ -55,6 +56,22 @@ impl Face {
         if let Ok((session, _)) = self.active(&asked.session_id.0) {
             self.interrupt(session, (None, Queued::Cancel));
         }
+    }
+
+    /// The process is to end: what runs and waits here is stopped, and told by its end.
+    pub(crate) fn stop_all(&mut self) {
+        let sessions: Vec<SessionId> = self.sessions.keys().copied().collect();
+        for session in sessions {
+            self.interrupt(session, (None, Queued::Cancel));
+        }
+    }
+
+    /// Whether a prompt has no answer yet, or its turn was not told to be over.
+    pub(crate) fn has_prompts(&self) -> bool {
+        let is_prompt =
+            |awaited: &Awaited| matches!(awaited, Awaited::Prompt { .. } | Awaited::Compact { .. });
+        let goes_on = |state: &Session| state.turn.is_some() || !state.prompts.is_empty();
+        self.submissions.awaited().any(is_prompt) || self.sessions.values().any(goes_on)
     }
 
     /// `$/cancel_request`: of a prompt that waits, only that; of what goes to the agent, that is told
