@@ -93,6 +93,9 @@ pub(crate) enum Ask {
         #[serde(default)]
         by: Likeness,
     },
+    /// What is told in the window, each thing as `{by = "user", text = …}` or `{tool = STATUS}`, however it
+    /// is cut and in which protocol.
+    Conversation { window: [String; 2], fits: Value },
     /// What the client saw of the agent's text in the first window is in the second.
     Covered {
         windows: [[String; 2]; 2],

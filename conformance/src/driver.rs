@@ -1,6 +1,7 @@
 //! Does the steps of a case to a target.
 
 mod act;
+mod cross;
 mod damage;
 mod export;
 mod frame;
@@ -34,6 +35,8 @@ pub(crate) struct Played {
     pub(crate) variables: Variables,
     /// Which processes had which name, in order.
     pub(crate) names: BTreeMap<String, Vec<ProcessIndex>>,
+    /// What each process speaks.
+    pub(crate) tongues: Vec<Tongue>,
     pub(crate) end: End,
     pub(crate) sweep: SweepEnd,
 }
@@ -195,13 +198,16 @@ pub(crate) struct Driver<'a> {
     case: &'a Case,
     tongue: Tongue,
     target: &'a Target,
+    all_schemas: &'a BTreeMap<Tongue, Schemas>,
     schemas: &'a Schemas,
     place: &'a Place,
+    model_url: String,
     environment: BTreeMap<String, String>,
     recorder: Arc<Recorder>,
     client: Arc<Client>,
     processes: BTreeMap<String, Process>,
     names: BTreeMap<String, Vec<ProcessIndex>>,
+    tongues: Vec<Tongue>,
     started: usize,
     variables: Variables,
     labels: BTreeMap<String, Asked>,
@@ -220,31 +226,37 @@ impl<'a> Driver<'a> {
     pub(crate) fn new(
         case: &'a Case,
         target: &'a Target,
-        schemas: &'a Schemas,
+        all_schemas: &'a BTreeMap<Tongue, Schemas>,
         place: &'a Place,
         model_url: &str,
         kill_at: usize,
-    ) -> Self {
+    ) -> Result<Self, Error> {
+        let tongue = Tongue::of(&case.id);
+        let schemas = all_schemas
+            .get(&tongue)
+            .ok_or_else(|| Error::Harness(format!("{}: no schemas", case.id)))?;
         let mut variables = Variables::default();
         let path = |path: &Path| json!(path.to_string_lossy());
         variables.set("cwd", path(&place.cwd()));
         variables.set("state", path(&place.state()));
         variables.set("root", path(&place.root));
-        let tongue = Tongue::of(&case.id);
         if tongue == Tongue::Claude {
             variables.set("session", json!(sdk::session_id()));
         }
-        Self {
+        Ok(Self {
             case,
             tongue,
             target,
+            all_schemas,
             schemas,
             place,
+            model_url: model_url.to_owned(),
             environment: place.environment(tongue, target, model_url),
             recorder: Arc::new(Recorder::new()),
             client: Arc::new(Client::new(tongue, &place.cwd(), case.capabilities.clone())),
             processes: BTreeMap::new(),
             names: BTreeMap::new(),
+            tongues: Vec::new(),
             started: 0,
             variables,
             labels: BTreeMap::new(),
@@ -254,7 +266,7 @@ impl<'a> Driver<'a> {
             until: Instant::now() + target.timeouts.case(),
             kill_at,
             sweep: SweepEnd::Within,
-        }
+        })
     }
 
     /// Where what happens is recorded.
@@ -286,6 +298,7 @@ impl<'a> Driver<'a> {
             labels: self.labels,
             variables: self.variables,
             names: self.names,
+            tongues: self.tongues,
             end,
             sweep: self.sweep,
         })
@@ -323,6 +336,7 @@ impl<'a> Driver<'a> {
     fn start(&mut self, name: &str, begin: Begin, file_bytes: Option<u64>, args: &[String]) -> Did {
         let index = self.started;
         self.started += 1;
+        self.tongues.push(self.tongue);
         // The one before must be gone before its successor starts.
         self.processes.remove(name);
         let socket = self.place.root.join("g");

@@ -1,5 +1,6 @@
 //! Decides checks from a recording, and from nothing else.
 
+mod conversation;
 mod lines;
 mod model;
 mod native;
@@ -157,6 +158,10 @@ impl<'a> Judge<'a> {
                 session,
                 by,
             } => self.same(windows, session.as_ref(), *by),
+            Ask::Conversation {
+                window,
+                fits: pattern,
+            } => self.told_in(window, pattern),
             Ask::Covered {
                 windows,
                 session,
@@ -296,7 +301,9 @@ impl<'a> Judge<'a> {
     }
 
     fn talk_in(&self, window: Window, session: &Value) -> Talk {
-        Talk::of(&self.played.recording, window, session, self.schemas.tongue)
+        let usual = self.schemas.tongue;
+        let spoken = |process| self.played.tongues.get(process).copied().unwrap_or(usual);
+        Talk::of(&self.played.recording, window, session, spoken)
     }
 
     fn answer(&self, to: &str, pattern: Option<&Value>, within: Option<u64>) -> Held {

@@ -21,7 +21,8 @@ use crate::verdict::Rigour;
         Exit codes: 0 conformant, 1 not, 2 usage, 3 a fault of the suite itself."
 )]
 pub(crate) struct Options {
-    /// What is judged: acp (versions 1 and 2), sqeq, claude, codex-exec, codex-app-server
+    /// What is judged: acp (versions 1 and 2), sqeq, claude, codex-exec, codex-app-server;
+    /// cross, which tells one session in all that a target speaks
     pub(crate) suite: String,
     /// Description of a target; several give one matrix
     #[arg(long, value_name = "FILE", conflicts_with = "command")]

@@ -234,12 +234,16 @@ impl Runner<'_> {
         for turn in (1..=most.unwrap_or(1)).step_by(stride) {
             let name = format!("{number}-{turn}");
             let place = Place::make(self.root.join(&name))?;
-            let Some(own) = schemas.get(&Tongue::of(&variant.id)) else {
-                return Err(Error::Harness(format!("{}: no schemas", variant.id)));
-            };
             let model_url = self.model.url(&name);
             place.furnish(self.target, &model_url)?;
-            let driver = Driver::new(&variant.case, self.target, own, &place, &model_url, turn);
+            let driver = Driver::new(
+                &variant.case,
+                self.target,
+                schemas,
+                &place,
+                &model_url,
+                turn,
+            )?;
             self.model.follow(&name, driver.recorder());
             let played = driver.play(&variant.variables)?;
             self.model.forget(&name);

@@ -15,6 +15,10 @@ impl Variables {
         self.values.insert(name.to_owned(), value);
     }
 
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     pub(crate) fn extend(&mut self, values: &BTreeMap<String, Value>) {
         for (name, value) in values {
             self.set(name, value.clone());

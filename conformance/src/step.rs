@@ -38,6 +38,13 @@ pub(crate) enum Step {
     Prompt(Prompt),
     /// Waits for the answer to a request.
     Answer(Answer),
+    /// Speaks this protocol from here on, by its name or that of a variable. What runs goes on in its own.
+    Speak(String),
+    /// Sends a prompt and waits for the end of its turn, in any protocol.
+    Turn(Prompt),
+    /// Starts a process that opens `$session` again with its whole past, as the protocol does it.
+    /// Claude's and `exec` say by flags which it is, and show nothing of it.
+    Open(Open),
     /// Waits for a frame after the last one that was waited for.
     Until(Until),
     /// Answers a request of the target.
@@ -240,6 +247,20 @@ pub(crate) struct Prompt {
     /// `_meta` of the request.
     #[serde(default)]
     pub(crate) meta: Option<Value>,
+}
+
+/// Opening a session again.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Open {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// What the request is called in later steps and checks.
+    #[serde(rename = "as")]
+    pub(crate) label: String,
+    /// Whether the case goes on before it is answered.
+    #[serde(default)]
+    pub(crate) unanswered: bool,
 }
 
 /// Waits for an answer.

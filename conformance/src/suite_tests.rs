@@ -23,7 +23,7 @@ const SCHEMA: &str = include_str!("../schemas/case.json");
 /// All suites as one.
 fn suite() -> Suite {
     let mut all = Suite::load("acp").expect("the suite's own data");
-    for name in ["sqeq", "claude", "codex-exec", "codex-app-server"] {
+    for name in ["sqeq", "claude", "codex-exec", "codex-app-server", "cross"] {
         let more = Suite::load(name).expect("the suite's own data");
         all.cases.extend(more.cases);
     }

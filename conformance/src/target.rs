@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::tongue::Tongue;
 
 /// A file of `targets/`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -46,6 +47,10 @@ pub(crate) struct Target {
     /// `{session:8}` the first eight characters of it, `*` any name.
     #[serde(default)]
     pub(crate) session_files: Option<String>,
+    /// The command lines of a target that speaks several protocols about the same sessions, by protocol;
+    /// `{bin}` is the target's own folder.
+    #[serde(default)]
+    pub(crate) speaks: BTreeMap<Tongue, Vec<String>>,
     /// The command that prints the conversation of `{session}`; `{bin}` is the target's own folder.
     #[serde(default)]
     pub(crate) export: Vec<String>,
@@ -107,7 +112,7 @@ const PEERS: &str = "SESSIOND_PEERS";
 const PEERS_FIELD: &str = "{peers}";
 
 /// The targets that are shipped.
-const SHIPPED: [&str; 10] = [
+const SHIPPED: [&str; 11] = [
     include_str!("../targets/sessiond.toml"),
     include_str!("../targets/sessiond-sqeq.toml"),
     include_str!("../targets/sessiond-claude.toml"),
@@ -118,6 +123,8 @@ const SHIPPED: [&str; 10] = [
     include_str!("../targets/gemini-cli.toml"),
     include_str!("../targets/opencode.toml"),
     include_str!("../targets/qwen-code.toml"),
+    // Its one word stands in others' command lines too, so it is the last.
+    include_str!("../targets/sessiond-cross.toml"),
 ];
 
 impl Target {
@@ -175,6 +182,23 @@ impl Target {
 
     /// The command that prints a session, resolved; empty where none is known.
     pub(crate) fn export_of(&self, session: &str) -> Vec<String> {
+        let words = self.beside(&self.export);
+        words
+            .into_iter()
+            .map(|word| word.replace("{session}", session))
+            .collect()
+    }
+
+    /// The command line by which it speaks a protocol.
+    pub(crate) fn argv_of(&self, tongue: Tongue) -> Vec<String> {
+        match self.speaks.get(&tongue) {
+            Some(argv) => self.beside(argv),
+            None => self.argv.clone(),
+        }
+    }
+
+    /// The words with the folder of the target's own program where `{bin}` stands.
+    fn beside(&self, words: &[String]) -> Vec<String> {
         let program = self.argv.first().map(Path::new);
         let folder = program.and_then(Path::parent).map(Path::to_string_lossy);
         // A program without a folder is looked for on the path, and so is what stands beside it.
@@ -182,13 +206,8 @@ impl Target {
             Some(folder) if !folder.is_empty() => format!("{folder}/"),
             _ => String::new(),
         };
-        let words = self.export.iter();
-        words
-            .map(|word| {
-                word.replace("{bin}/", &beside)
-                    .replace("{session}", session)
-            })
-            .collect()
+        let words = words.iter();
+        words.map(|word| word.replace("{bin}/", &beside)).collect()
     }
 
     /// The prompt of this kind with its fields filled in.
@@ -230,6 +249,7 @@ fn shipped(argv: &[String]) -> Result<Target, Error> {
         timeouts: Timeouts::default(),
         prompts: plain(),
         session_files: None,
+        speaks: BTreeMap::new(),
         export: Vec::new(),
     })
 }

@@ -1,24 +1,32 @@
 //! Which protocol a case speaks. Its id says so: `sqeq.…`, `claude.…`, `codex-exec.…`,
-//! `codex-app-server.…`, `transcript.…`, `acp.v2.…`, and `acp.…` for version 1.
+//! `codex-app-server.…`, `transcript.…`, `acp.v2.…`, and `acp.…` for version 1. The cases of `cross.…`
+//! say at each step which.
 
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Tongue {
     /// The Agent Client Protocol, version 1.
+    #[serde(rename = "acp-v1")]
     AcpV1,
     /// Version 2 of it.
+    #[serde(rename = "acp-v2")]
     AcpV2,
     /// sessiond's native protocol.
     Sqeq,
     /// The stream-json of the Claude CLI, as the agent SDKs speak it.
     Claude,
     /// The event lines of `codex exec --json`: one turn a process.
+    #[serde(rename = "codex-exec")]
     Exec,
     /// The app-server of Codex.
+    #[serde(rename = "codex-app-server")]
     AppServer,
 }
 

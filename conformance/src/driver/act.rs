@@ -65,6 +65,9 @@ impl Driver<'_> {
                 let frame = self.answer_to(&answer.to, answer.within)?;
                 self.capture(&frame, &answer.capture)
             }
+            Step::Speak(name) => self.speak(name),
+            Step::Turn(prompt) => self.turn(prompt),
+            Step::Open(open) => self.open(open),
             Step::Until(until) => self.until(until),
             Step::Reply(reply) => {
                 let mut frame = json!({"jsonrpc": "2.0", "id": self.variables.fill(&reply.to)});

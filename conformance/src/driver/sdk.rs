@@ -77,7 +77,7 @@ impl Driver<'_> {
 
     /// The words of a command line behind the target's own.
     pub(super) fn words(&self, args: &[String], begin: crate::case::Begin) -> Vec<String> {
-        let mut words: Vec<String> = self.target.argv.clone();
+        let mut words: Vec<String> = self.target.argv_of(self.tongue);
         words.extend(self.tongue.words().iter().map(|word| (*word).to_owned()));
         if begin == crate::case::Begin::Session && self.tongue == Tongue::Claude {
             words.push(self.variables.text("--session-id=${session}"));

@@ -45,13 +45,14 @@ impl Talk {
         recording: &Recording,
         window: Window,
         session: &Value,
-        tongue: Tongue,
+        spoken: impl Fn(usize) -> Tongue,
     ) -> Self {
         let mut talk = Self::default();
         for (index, entry) in recording.entries.iter().enumerate() {
             if !window.holds(index) {
                 continue;
             }
+            let tongue = spoken(entry.process);
             match &entry.what {
                 // The others repeat what the user said.
                 What::Sent(bytes) if tongue == Tongue::AcpV1 => {

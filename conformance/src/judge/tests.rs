@@ -49,6 +49,7 @@ fn played(script: &str, end: End) -> Played {
         recording,
         labels,
         variables,
+        tongues: Vec::new(),
         names: BTreeMap::from([("a".to_owned(), vec![0])]),
         end,
         sweep: SweepEnd::Within,

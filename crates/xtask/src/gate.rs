@@ -51,12 +51,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// The suites, with the program that each judges and the words of its command line.
-const SUITES: [(&str, &str, &[&str]); 5] = [
+const SUITES: [(&str, &str, &[&str]); 6] = [
     ("acp", "sessiond", &["acp"]),
     ("sqeq", "sessiond", &["sqeq"]),
     ("claude", "sessiond-claude", &[]),
     ("codex-exec", "sessiond-codex", &["exec"]),
     ("codex-app-server", "sessiond-codex", &["app-server"]),
+    ("cross", "sessiond", &[]),
 ];
 
 fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {
