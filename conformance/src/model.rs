@@ -28,7 +28,7 @@
 //! | `CALL[name json]` | calls the tool of this name with this input, whether offered or not |
 //! | `SLOW[pieces milliseconds]` | says numbered pieces, this long apart |
 //! | `HUGE[bytes]` | says this many bytes, at most 16 MiB |
-//! | `HTTP[status]` | answers with this HTTP status and an error |
+//! | `HTTP[status text]` | answers with this HTTP status and an error that says this |
 //! | `CUT[]` | breaks the connection after the first piece of the reply |
 
 mod anthropic;

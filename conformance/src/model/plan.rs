@@ -17,13 +17,16 @@ const MOST_PIECES: usize = 10_000;
 /// Bytes of a prompt or of a tool's result that a reply repeats.
 const REPEATED: usize = 200;
 
+/// What a refusal says where the script says nothing.
+const REFUSED: &str = "scripted";
+
 /// A reply, in no service's form yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// The model speaks.
     Answer(Answer),
-    /// The service refuses with an HTTP status.
-    Refusal(u16),
+    /// The service refuses with an HTTP status, and says this.
+    Refusal(u16, String),
 }
 
 /// What the model says and does.
@@ -104,7 +107,8 @@ impl Plan {
                     parts.push(Part::Text(in_three("x".repeat(bytes))));
                 }
                 "HTTP" => {
-                    return Self::Refusal(argument.trim().parse().unwrap_or(500));
+                    let (status, said) = argument.split_once(' ').unwrap_or((argument, REFUSED));
+                    return Self::Refusal(status.parse().unwrap_or(500), said.to_owned());
                 }
                 "CUT" => answer.ending = Ending::Cut,
                 _ => {}

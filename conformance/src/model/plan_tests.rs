@@ -27,7 +27,7 @@ fn ask(prompt: &str, tools: &[&str]) -> Ask {
 fn answer(ask: &Ask) -> Answer {
     match Plan::of(ask) {
         Plan::Answer(answer) => answer,
-        Plan::Refusal(status) => panic!("refused with {status}"),
+        Plan::Refusal(status, _) => panic!("refused with {status}"),
     }
 }
 
@@ -164,7 +164,15 @@ fn slow_huge_cut_and_refused_replies_are_as_asked() {
     let huge = answer(&ask("HUGE[99999999999]", &[]));
     assert_eq!(text(&huge.parts[0]).len(), super::MOST_BYTES);
     assert_eq!(answer(&ask("SAY[a] CUT[]", &[])).ending, Ending::Cut);
-    assert_eq!(Plan::of(&ask("HTTP[529]", &[])), Plan::Refusal(529));
+    for (script, status, said) in [
+        ("HTTP[529]", 529, "scripted"),
+        ("HTTP[400 it broke]", 400, "it broke"),
+    ] {
+        assert_eq!(
+            Plan::of(&ask(script, &[])),
+            Plan::Refusal(status, said.to_owned())
+        );
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Reply {
         Route::Reply(service) => (service, ask(service, body, size)),
     };
     match Plan::of(&ask) {
-        Plan::Refusal(status) => Reply::whole(status, &error(service, status, "scripted")),
+        Plan::Refusal(status, said) => Reply::whole(status, &error(service, status, &said)),
         Plan::Answer(answer) => {
             let reply = match service {
                 Service::Anthropic => anthropic::reply(number, &ask, &answer),

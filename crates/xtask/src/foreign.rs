@@ -39,7 +39,7 @@ enum From {
 }
 
 /// In the order in which they are run and shown.
-const TARGETS: [Target; 9] = [
+const TARGETS: [Target; 12] = [
     target("sessiond", From::Here),
     target("acp-typescript-example", From::Foreign),
     target("acp-python-example", From::Foreign),
@@ -49,6 +49,9 @@ const TARGETS: [Target; 9] = [
     target("claude-agent-acp", From::Agents),
     target("gemini-cli", From::Agents),
     target("qwen-code", From::Foreign),
+    speaking("claude-cli", "claude"),
+    speaking("codex-exec-cli", "codex-exec"),
+    speaking("codex-app-server-cli", "codex-app-server"),
 ];
 
 const fn target(name: &'static str, from: From) -> Target {
@@ -56,6 +59,15 @@ const fn target(name: &'static str, from: From) -> Target {
         name,
         suite: "acp",
         from,
+    }
+}
+
+/// A real agent that is judged by what its own SDKs need, or by what it writes down.
+const fn speaking(name: &'static str, suite: &'static str) -> Target {
+    Target {
+        name,
+        suite,
+        from: From::Agents,
     }
 }
 
@@ -104,7 +116,8 @@ fn print(workspace: &Workspace, folder: &Path, chosen: &[&Target]) -> Result<()>
     let path = workspace.root().join("conformance/matrix.toml");
     let text = std::fs::read_to_string(&path).map_err(Error::io(path.display().to_string()))?;
     let mut matrix = Matrix::parse(&text).map_err(|what| Error::content(&path, what))?;
-    for target in chosen {
+    // The fault areas are decided by checks of ACP.
+    for target in chosen.iter().filter(|target| target.suite == "acp") {
         let path = folder.join(target.name).with_extension("jsonl");
         if let Ok(report) = std::fs::read_to_string(&path) {
             matrix
