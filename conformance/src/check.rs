@@ -155,6 +155,14 @@ pub(crate) enum Ask {
     },
     /// Every tool call of the window ends as completed or failed.
     ToolsClosed { window: [String; 2] },
+    /// What the calls of the window printed, in their content or in the terminals that this names; or
+    /// what the one terminal holds. ACP version 2.
+    Output {
+        window: [String; 2],
+        #[serde(default)]
+        terminal: Option<Value>,
+        fits: Value,
+    },
     /// The last request of the window to the model holds the text so often; skipped where the target
     /// asks no model.
     Shown {

@@ -4,6 +4,7 @@ mod conversation;
 mod lines;
 mod model;
 mod native;
+mod output;
 mod sdk;
 mod sdk_talk;
 mod talk;
@@ -219,6 +220,11 @@ impl<'a> Judge<'a> {
                 Some(tool) => Err(broken(format!("open: {tool}"))),
                 None => self.complete(),
             },
+            Ask::Output {
+                window,
+                terminal,
+                fits: pattern,
+            } => self.output(window, terminal.as_ref(), pattern),
             Ask::Shown {
                 window,
                 text,

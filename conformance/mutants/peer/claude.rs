@@ -241,7 +241,10 @@ impl Face {
                 "slash_commands": [], "claude_code_version": "2.1.332"}));
         }
         self.record(&json!({"user": prompt.text}));
-        let end = play(&mut turn, &prompt.text);
+        let mut end = play(&mut turn, &prompt.text);
+        if let Some(log) = &mut *self.log.lock().unwrap_or_else(PoisonError::into_inner) {
+            end = log.end(end);
+        }
         turn.hook("Stop", &json!({"stop_hook_active": false}));
         let text = turn.text();
         let mut result = match end {

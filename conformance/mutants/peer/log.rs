@@ -8,6 +8,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 
 use crate::fault::{die_on, on};
+use crate::script::End;
 
 /// An open log; the session belongs to whoever has one.
 pub(crate) struct Log {
@@ -16,6 +17,8 @@ pub(crate) struct Log {
     next: u64,
     /// Whether the file ends in the middle of a line.
     torn: bool,
+    /// Whether a record of the turn that runs was refused.
+    refused: bool,
 }
 
 /// What stands in a log.
@@ -55,6 +58,7 @@ impl Log {
             _lock: lock,
             next: 0,
             torn: false,
+            refused: false,
         };
         log.append(&json!({"cwd": cwd}))?;
         Ok(log)
@@ -80,6 +84,7 @@ impl Log {
             _lock: lock,
             next,
             torn: bytes.last().is_some_and(|byte| *byte != b'\n'),
+            refused: false,
         };
         Ok((log, content))
     }
@@ -113,10 +118,19 @@ impl Log {
         if written.is_ok() {
             self.next += 1;
         } else {
+            self.refused = true;
             die_on("full-disk-kills");
             die_on("sqeq-full-disk-kills");
         }
         written
+    }
+
+    /// How a turn ends whose records are these: as a failure where one was refused.
+    pub(crate) fn end(&mut self, end: End) -> End {
+        if std::mem::take(&mut self.refused) && !on("full-disk-untold") {
+            return End::Failed("no space is left on the disk".to_owned());
+        }
+        end
     }
 }
 

@@ -190,6 +190,7 @@ impl Turn {
             self.whole("agent_message", "text", "late");
             return ExitCode::SUCCESS;
         }
+        let end = self.log.end(end);
         self.end(&end)
     }
 

@@ -39,7 +39,10 @@ impl Turn<'_> {
             self.record(json!({"user": text, "item": id}));
             self.shown(&user(&id, text));
         }
-        let end = play(&mut self, text);
+        let mut end = play(&mut self, text);
+        if let Some(log) = self.app.log_of(&self.thread) {
+            end = log.lock().unwrap_or_else(PoisonError::into_inner).end(end);
+        }
         let (status, error) = match end {
             End::Failed(_) if on("failure-hidden") => ("completed", Value::Null),
             End::Failed(_) if on("failure-unsaid") => ("failed", json!({"message": "no"})),
