@@ -1,6 +1,6 @@
 //! Lines of the client.
 
-use std::io::{BufRead as _, BufReader, Read as _, Stdin};
+use std::io::{BufRead as _, BufReader, Read};
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(crate) enum Broken {
 
 /// Stdin, line by line.
 pub(crate) struct Input {
-    stdin: BufReader<Stdin>,
+    stdin: BufReader<Box<dyn Read>>,
     manner: Manner,
 }
 
@@ -38,18 +38,19 @@ enum Manner {
 }
 
 impl Input {
-    pub(crate) fn new() -> Self {
-        Self::of(Manner::Acp)
+    /// For ACP, from a source of its own.
+    pub(crate) fn new(source: Box<dyn Read>) -> Self {
+        Self::of(Manner::Acp, source)
     }
 
     /// For the native protocol.
     pub(crate) fn native() -> Self {
-        Self::of(Manner::Native)
+        Self::of(Manner::Native, Box::new(std::io::stdin()))
     }
 
-    fn of(manner: Manner) -> Self {
+    fn of(manner: Manner, source: Box<dyn Read>) -> Self {
         Self {
-            stdin: BufReader::with_capacity(64 * 1024, std::io::stdin()),
+            stdin: BufReader::with_capacity(64 * 1024, source),
             manner,
         }
     }

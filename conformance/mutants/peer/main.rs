@@ -22,11 +22,13 @@ mod reopen;
 mod script;
 mod second;
 mod session;
+mod source;
 mod tool;
 mod turn;
 mod wire;
 
 use std::ffi::OsStr;
+use std::io::Read;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -34,6 +36,7 @@ use serde_json::{Value, json};
 use answer::Agent;
 use fault::on;
 use input::{Input, Line};
+use source::Source;
 use wire::Wire;
 
 fn main() -> ExitCode {
@@ -65,12 +68,18 @@ fn main() -> ExitCode {
     if on("banner") {
         wire.raw(b"reference peer, ready\n");
     }
-    if on("signals-ignored") {
+    let source: Box<dyn Read> = if on("signals-ignored") {
         // A shell that ignores them hands that on.
         fault::ignore_signals();
-    }
+        Box::new(std::io::stdin())
+    } else {
+        match Source::new(&wire) {
+            Ok(source) => Box::new(source),
+            Err(_) => return ExitCode::FAILURE,
+        }
+    };
     let mut agent = Agent::new(wire.clone());
-    let mut input = Input::new();
+    let mut input = Input::new(source);
     while let Some(line) = input.next() {
         match line {
             Line::Blank => {
@@ -92,7 +101,7 @@ fn main() -> ExitCode {
             Line::Json(value) => message(&mut agent, &wire, &value),
         }
     }
-    if on("eof-ignored") {
+    if on("eof-ignored") && !source::told_to_leave() {
         loop {
             std::thread::park();
         }
