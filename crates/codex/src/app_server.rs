@@ -9,6 +9,7 @@
 //! - A line that is no message is not answered, as with the original.
 //! - Whatever shows an item takes its words from one place: live, `thread/read` and pages agree.
 
+mod answer;
 mod approvals;
 mod catalog;
 mod client;
@@ -28,6 +29,8 @@ mod reading;
 mod refuse;
 mod serve;
 mod shelf;
+#[cfg(test)]
+mod stored;
 mod thread;
 mod threads;
 mod time;

@@ -162,6 +162,11 @@ impl<T: Coalesce> OutQueue<T> {
         self.lock().is_full()
     }
 
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.lock().frames.is_empty()
+    }
+
     /// Waits until the queue is below its high-water marks, or closed.
     pub async fn ready(&self) {
         loop {

@@ -10,7 +10,7 @@ mod in_flight;
 mod inbound;
 mod peer;
 
-pub use frame::{MAX_MERGED, RpcFrame, Wrapping};
+pub use frame::{MAX_MERGED, RpcFrame, Then, Wrapping};
 pub use id::RawId;
 pub use in_flight::{InFlight, MAX_IN_FLIGHT, cancelled_id};
 pub use inbound::{Inbound, parse, parse_unversioned, refuse};

@@ -1,20 +1,29 @@
 //! The client's end: answers, notifications, requests. Everything that leaves goes through one
-//! queue, in the order of the calls here.
+//! queue, in the order of the calls here; what is said while a line goes out piece by piece follows it.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use sessiond_protocol::SessionId;
 use sessiond_wire::OutQueue;
-use sessiond_wire::rpc::{ErrorObject, RawId, RpcFrame, Wrapping};
+use sessiond_wire::rpc::{ErrorObject, RawId, RpcFrame, Then, Wrapping};
 
+use super::answer::{Answer, Sent};
+use super::past::Past;
 use super::time::now_ms;
 
 /// The way to the client.
 #[derive(Debug)]
 pub(super) struct Client {
     queue: OutQueue<RpcFrame>,
+    /// The answer that is being written; there is one at a time.
+    writing: Option<Answer>,
+    /// What waits for the end of its line. Its length is bounded by what may be said meanwhile: the
+    /// lines that are taken up while an answer is written ([`is_writing`](Self::is_writing)), and
+    /// what turns of other threads say until the client has read it; their deltas merge.
+    behind: OutQueue<RpcFrame>,
     /// Notifications that the client does not want.
     unwanted: HashSet<String>,
     /// Ids of our requests, counted from 0 as Codex does.
@@ -25,6 +34,8 @@ impl Client {
     pub(super) fn new(queue: OutQueue<RpcFrame>) -> Self {
         Self {
             queue,
+            writing: None,
+            behind: OutQueue::new(),
             unwanted: HashSet::new(),
             asked: 0,
         }
@@ -48,8 +59,70 @@ impl Client {
         }
     }
 
+    /// Begins the answer that shows a thread with its turns.
+    pub(super) fn begin(&mut self, id: &RawId) {
+        self.writing = Some(Answer::to(id));
+    }
+
+    /// Whether such an answer is under way: another one waits for its end.
+    pub(super) fn is_writing(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    /// Says which thread the answer that is under way shows.
+    pub(super) fn shows(&mut self, session: SessionId) {
+        if let Some(answer) = &mut self.writing {
+            answer.session = Some(session);
+        }
+    }
+
+    /// Writes those turns of a thread that nothing is added to any more, if it is the one that is
+    /// shown; they are forgotten.
+    pub(super) fn write(&mut self, session: SessionId, past: &mut Past) {
+        let Some(answer) = &mut self.writing else {
+            return;
+        };
+        if answer.session != Some(session) {
+            return;
+        }
+        for turn in past.take_done() {
+            if let Some(piece) = answer.add(&turn) {
+                self.queue.push(RpcFrame::piece(piece, Then::More));
+            }
+        }
+    }
+
+    /// Ends the answer with the rest of the turns, what else is told of the thread, and beside it.
+    pub(super) fn end(&mut self, past: Past, thread: Value, beside: Value) {
+        let Some(mut answer) = self.writing.take() else {
+            return;
+        };
+        for turn in past.into_turns() {
+            if let Some(piece) = answer.add(&turn) {
+                self.queue.push(RpcFrame::piece(piece, Then::More));
+            }
+        }
+        self.ended(answer.end(thread, beside));
+    }
+
+    fn ended(&mut self, rest: Vec<u8>) {
+        let _together = self.queue.batch();
+        self.queue.push(RpcFrame::piece(rest, Then::End));
+        let behind = std::mem::take(&mut self.behind);
+        behind.close();
+        let mut frames = VecDeque::new();
+        while behind.take_all(&mut frames) {
+            frames.drain(..).for_each(|frame| self.queue.push(frame));
+        }
+    }
+
     /// Gives a request its one answer: that it failed.
-    pub(super) fn fail(&self, id: &RawId, error: &ErrorObject) {
+    pub(super) fn fail(&mut self, id: &RawId, error: &ErrorObject) {
+        if let Some(answer) = self.writing.take_if(|answer| answer.is_to(id))
+            && answer.sent == Sent::Part
+        {
+            return self.ended(answer.fail(error));
+        }
         match serde_json::to_string(error) {
             Ok(error) => self.push(format!("{{\"error\":{error},\"id\":{}}}", id.as_str())),
             Err(_) => tracing::error!("an error could not be written"),
@@ -82,7 +155,7 @@ impl Client {
     /// Sends more text of an item that streams; adjacent pieces merge where the client is slow.
     pub(super) fn stream(&self, method: &str, wrapping: &Arc<Wrapping>, text: String) {
         if !self.unwanted.contains(method) {
-            self.queue.push(RpcFrame::delta(wrapping.clone(), text));
+            self.out().push(RpcFrame::delta(wrapping.clone(), text));
         }
     }
 
@@ -95,7 +168,15 @@ impl Client {
     }
 
     fn push(&self, text: String) {
-        self.queue.push(RpcFrame::from_text(text));
+        self.out().push(RpcFrame::from_text(text));
+    }
+
+    /// Where a whole line goes now.
+    fn out(&self) -> &OutQueue<RpcFrame> {
+        match &self.writing {
+            Some(answer) if answer.sent == Sent::Part => &self.behind,
+            _ => &self.queue,
+        }
     }
 }
 

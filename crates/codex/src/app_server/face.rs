@@ -2,7 +2,7 @@
 //!
 //! Nothing here waits. What a receipt leads to is submitted with the op, as its continuation.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use serde_json::{Value, json};
@@ -50,6 +50,9 @@ pub(super) struct Face {
     /// Threads that are being opened, with what their replay has told so far.
     pub(super) opening: HashMap<SessionId, Past>,
     pub(super) outlines: Outlines,
+    /// Requests for threads that wait until the answer with turns that is being written has ended.
+    /// No more than there are lines that are taken up meanwhile.
+    waiting: VecDeque<(RawId, String, Value)>,
     /// What the client is asked, by our request's id, and by the engine's.
     pub(super) asked: HashMap<i64, Asked>,
     pub(super) requests: HashMap<RequestId, i64>,
@@ -71,6 +74,7 @@ impl Face {
             threads: HashMap::new(),
             opening: HashMap::new(),
             outlines: Outlines::default(),
+            waiting: VecDeque::new(),
             asked: HashMap::new(),
             requests: HashMap::new(),
             submissions: Submissions::default(),
@@ -89,6 +93,18 @@ impl Face {
             Said::Response { id, result } => self.answered(&id, result),
             Said::Notification => {}
             Said::Nothing => tracing::warn!("a line of the client is no message"),
+        }
+        self.take_up_waiting();
+    }
+
+    /// Begins what waited for the end of an answer.
+    fn take_up_waiting(&mut self) {
+        while !self.client.is_writing()
+            && let Some((id, method, params)) = self.waiting.pop_front()
+        {
+            if let Err(error) = self.dispatch(&id, &method, &params) {
+                self.client.fail(&id, &error);
+            }
         }
     }
 
@@ -112,6 +128,7 @@ impl Face {
             // They are about the connection.
             ServerFrame::Welcome(_) | ServerFrame::Error { .. } | ServerFrame::Bye {} => {}
         }
+        self.take_up_waiting();
     }
 
     /// Whether every submission has had its receipt.
@@ -205,6 +222,12 @@ impl Face {
     }
 
     fn dispatch(&mut self, id: &RawId, method: &str, params: &Value) -> Begun {
+        let shows_turns = ["thread/resume", "thread/fork", "thread/read"].contains(&method);
+        if shows_turns && self.client.is_writing() {
+            let waits = (id.clone(), method.to_owned(), params.clone());
+            self.waiting.push_back(waits);
+            return Ok(());
+        }
         match method {
             "thread/start" => self.start_thread(id, params),
             "thread/resume" => self.resume_thread(id, params),

@@ -112,7 +112,7 @@ impl Face {
     fn listed(&self, summary: &Summary) -> Value {
         match self.threads.get(&summary.session) {
             Some(thread) => thread.json(),
-            None => About::listed(summary).json(json!({ "type": "notLoaded" }), Vec::new()),
+            None => About::listed(summary).json(json!({ "type": "notLoaded" })),
         }
     }
 

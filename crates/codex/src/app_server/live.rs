@@ -32,7 +32,8 @@ impl Face {
     pub(super) fn event(&mut self, frame: &EventFrame) {
         let session = frame.session;
         if let Some(past) = self.opening.get_mut(&session) {
-            return past.apply(frame);
+            past.apply(frame);
+            return self.client.write(session, past);
         }
         if !self.threads.contains_key(&session) {
             return;

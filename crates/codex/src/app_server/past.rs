@@ -83,18 +83,45 @@ impl Turn {
             ItemsView::Full => &self.items,
             ItemsView::NotLoaded => &[],
         };
-        json!({
-            "id": self.id,
-            "rootTurnId": self.id,
-            "items": items,
-            "itemsView": view,
-            "status": self.status,
-            "error": self.error.as_deref().map(turn_error),
-            "startedAt": self.started.map(seconds),
-            "completedAt": self.completed.map(seconds),
-            "durationMs": self.started.zip(self.completed).map(|(from, to)| (to - from).max(0)),
-        })
+        json!(self.with(items, view))
     }
+
+    /// The same with its items, to be written at once.
+    pub(super) fn shown(&self) -> impl Serialize {
+        self.with(&self.items, ItemsView::Full)
+    }
+
+    fn with<'a>(&'a self, items: &'a [Item], view: ItemsView) -> Shown<'a> {
+        Shown {
+            id: &self.id,
+            root_turn_id: &self.id,
+            items,
+            items_view: view,
+            status: self.status,
+            error: self.error.as_deref().map(turn_error),
+            started_at: self.started.map(seconds),
+            completed_at: self.completed.map(seconds),
+            duration_ms: self
+                .started
+                .zip(self.completed)
+                .map(|(from, to)| (to - from).max(0)),
+        }
+    }
+}
+
+/// A turn as the app-server shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a str,
+    root_turn_id: &'a str,
+    items: &'a [Item],
+    items_view: ItemsView,
+    status: TurnStatus,
+    error: Option<Value>,
+    started_at: Option<i64>,
+    completed_at: Option<i64>,
+    duration_ms: Option<i64>,
 }
 
 /// What went wrong in a turn.
@@ -124,6 +151,8 @@ pub(super) struct Past {
     /// The last turn that told its usage.
     pub(super) last_usage: Option<(String, Usage)>,
     cwd: String,
+    /// The beginning of what was said first, of turns that are kept no longer.
+    preview: Option<String>,
     turns: Vec<Turn>,
     /// What is open at the end of the log, for a thread that nobody runs.
     standing: Standing,
@@ -132,6 +161,8 @@ pub(super) struct Past {
     pub(super) cursor: Cursor,
     begun: HashMap<ItemId, i64>,
     decisions: Decisions,
+    /// What of the log is part of the fold, where that is known before; else all of it.
+    only: Option<(InForce, Cursor)>,
 }
 
 impl Default for Past {
@@ -143,12 +174,14 @@ impl Default for Past {
             name: None,
             last_usage: None,
             cwd: String::new(),
+            preview: None,
             turns: Vec::new(),
             standing: Standing::default(),
             in_force: InForce::new(Vec::new(), Cursor::START),
             cursor: Cursor::START,
             begun: HashMap::new(),
             decisions: Decisions::default(),
+            only: None,
         }
     }
 }
@@ -162,6 +195,21 @@ impl Past {
         }
     }
 
+    /// A fold of the conversation that this one has found in force, up to where this one has come.
+    pub(super) fn anew(&self) -> Self {
+        Self {
+            only: Some((self.in_force.clone(), self.cursor)),
+            ..Self::default()
+        }
+    }
+
+    /// Whether an event of the log is part of the fold.
+    pub(super) fn takes(&self, frame: &EventFrame) -> bool {
+        self.only.as_ref().is_none_or(|(in_force, upto)| {
+            in_force.shows(frame) && frame.cursor.is_none_or(|cursor| cursor <= *upto)
+        })
+    }
+
     /// Where the thread works.
     pub(super) fn cwd(&self) -> &str {
         &self.cwd
@@ -170,12 +218,33 @@ impl Past {
     /// Lets go of the items of all turns that nothing is added to any more, but for their ids: what
     /// is left says where the turns lie.
     pub(super) fn outline(&mut self) {
+        self.note_preview();
         let closed = self.turns.len().saturating_sub(1);
         for turn in self.turns.iter_mut().take(closed) {
             let items = std::mem::take(&mut turn.items);
             let ids = items.iter().map(|item| item.detail.id().to_owned());
             turn.left_out.extend(ids);
         }
+    }
+
+    /// Gives away the turns that nothing is added to any more, oldest first, but for those that are
+    /// not in force: all before the last one (SQEQ-2, SQEQ-3).
+    pub(super) fn take_done(&mut self) -> Vec<Turn> {
+        if self.turns.len() < 2 {
+            return Vec::new();
+        }
+        self.note_preview();
+        let closed = self.turns.len() - 1;
+        let done = self.turns.drain(..closed);
+        done.filter(|turn| self.in_force.contains(turn.at))
+            .collect()
+    }
+
+    /// The turns that are in force and were not given away, oldest first.
+    pub(super) fn into_turns(self) -> impl Iterator<Item = Turn> {
+        let in_force = self.in_force;
+        let turns = self.turns.into_iter();
+        turns.filter(move |turn| in_force.contains(turn.at))
     }
 
     /// Where these turns lie, with whatever lies between them; none where none of them is there.
@@ -370,8 +439,17 @@ impl Past {
     /// The beginning of the first thing that was said.
     pub(super) fn preview(&self) -> String {
         let mut items = self.turns().flat_map(|turn| &turn.items);
-        let said = items.find_map(|item| item.said());
+        let said = || items.find_map(|item| item.said());
+        let said = self.preview.as_deref().or_else(said);
         said.unwrap_or_default().to_owned()
+    }
+
+    /// Remembers what was said first, before items are let go of.
+    fn note_preview(&mut self) {
+        if self.preview.is_none() {
+            let said = self.preview();
+            self.preview = Some(said).filter(|said| !said.is_empty());
+        }
     }
 
     /// The thread that it was forked from.

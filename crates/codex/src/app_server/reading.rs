@@ -7,31 +7,85 @@ use sessiond_wire::waist;
 
 use super::face::{Begun, Face};
 use super::params::{self, ThreadReadParams, thread_id};
-use super::past::{Extent, ItemsView, Past};
+use super::past::{Extent, Past};
 use super::refuse::unreadable;
 use super::thread::About;
+
+/// A whole log.
+const ALL: Extent = Extent {
+    after: Cursor::START,
+    before: None,
+};
 
 /// What a log that was read is for.
 type Read = Box<dyn FnOnce(&mut Face, Result<Past, WireError>) + Send>;
 
+/// What is kept of the turns of a log while it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    /// All of them, with their items.
+    Items,
+    /// Where they lie, and what their items are called.
+    Outline,
+    /// Nothing: they are written into the answer that is under way.
+    Nothing,
+}
+
 /// Takes in a page of events. One of a later version that cannot be read is passed over.
 pub(super) fn fold(past: &mut Past, events: Vec<Value>) {
     let frames = events.into_iter().map(serde_json::from_value::<EventFrame>);
-    frames.flatten().for_each(|frame| past.apply(&frame));
+    for frame in frames.flatten() {
+        if past.takes(&frame) {
+            past.apply(&frame);
+        }
+    }
 }
 
 impl Face {
-    /// Reads all of a thread's log.
+    /// Reads all of a thread's log, for where its turns lie.
     pub(super) fn read_log(
         &mut self,
         session: SessionId,
         then: impl FnOnce(&mut Face, Result<Past, WireError>) + Send + 'static,
     ) -> Begun {
-        let extent = Extent {
-            after: Cursor::START,
-            before: None,
+        let settled = move |face: &mut Face, past: Result<Past, WireError>| {
+            let past = past.map(|past| face.settled(session, past));
+            then(face, past);
         };
-        self.read_extent(session, (Past::default(), extent), then)
+        let read = (Box::default(), ALL, Keeping::Outline);
+        self.read_page(session, read, Box::new(settled))
+    }
+
+    /// Reads a thread's log and writes its turns into the answer that is under way. It is read twice:
+    /// only its end says what of it is in force.
+    pub(super) fn read_turns(
+        &mut self,
+        session: SessionId,
+        then: impl FnOnce(&mut Face, Result<Past, WireError>) + Send + 'static,
+    ) -> Begun {
+        self.client.shows(session);
+        let outlined = move |face: &mut Face, outline: Result<Past, WireError>| {
+            let anew = match outline {
+                Ok(outline) => outline.anew(),
+                Err(wire) => return then(face, Err(wire)),
+            };
+            let settled = move |face: &mut Face, past: Result<Past, WireError>| {
+                let past = past.map(|past| face.settled(session, past));
+                then(face, past);
+            };
+            let read = (Box::new(anew), ALL, Keeping::Nothing);
+            if face.read_page(session, read, Box::new(settled)).is_err() {
+                tracing::error!("a page could not be asked for");
+            }
+        };
+        let read = (Box::default(), ALL, Keeping::Outline);
+        self.read_page(session, read, Box::new(outlined))
+    }
+
+    /// Closes what a process left open that is gone.
+    fn settled(&mut self, session: SessionId, mut past: Past) -> Past {
+        past.settle(session, self.running(session).map(|running| running.id));
+        past
     }
 
     /// Reads part of a thread's log into a fold, page by page. What a process left open that is gone
@@ -43,17 +97,14 @@ impl Face {
         then: impl FnOnce(&mut Face, Result<Past, WireError>) + Send + 'static,
     ) -> Begun {
         let settled = move |face: &mut Face, past: Result<Past, WireError>| {
-            let settle = |mut past: Past| {
-                if extent.before.is_none() {
-                    let running = face.running(session).map(|running| running.id);
-                    past.settle(session, running);
-                }
-                past
-            };
-            let past = past.map(settle);
+            let past = past.map(|past| match extent.before {
+                None => face.settled(session, past),
+                Some(_) => past,
+            });
             then(face, past);
         };
-        self.read_page(session, (Box::new(past), extent), Box::new(settled))
+        let read = (Box::new(past), extent, Keeping::Items);
+        self.read_page(session, read, Box::new(settled))
     }
 
     /// Reads the rest of a thread's log into a fold of what comes before it, and closes nothing: more
@@ -68,13 +119,14 @@ impl Face {
             after: past.cursor,
             before: None,
         };
-        self.read_page(session, (Box::new(past), extent), Box::new(then))
+        let read = (Box::new(past), extent, Keeping::Outline);
+        self.read_page(session, read, Box::new(then))
     }
 
     fn read_page(
         &mut self,
         session: SessionId,
-        (mut past, extent): (Box<Past>, Extent),
+        (mut past, extent, keeping): (Box<Past>, Extent, Keeping),
         then: Read,
     ) -> Begun {
         let op = Op::SessionRead {
@@ -88,13 +140,19 @@ impl Face {
                 Err(wire) => return then(face, Err(wire)),
             };
             fold(&mut past, events);
+            match keeping {
+                Keeping::Items => {}
+                Keeping::Outline => past.outline(),
+                Keeping::Nothing => face.client.write(session, &mut past),
+            }
             let is_wanted =
                 |next: &Cursor| extent.before.is_none_or(|before| next.0 + 1 < before.0);
             let Some(after) = next.filter(is_wanted) else {
                 return then(face, Ok(*past));
             };
             let rest = Extent { after, ..extent };
-            if face.read_page(session, (past, rest), then).is_err() {
+            let read = (past, rest, keeping);
+            if face.read_page(session, read, then).is_err() {
                 tracing::error!("a page could not be asked for");
             }
         })
@@ -104,24 +162,27 @@ impl Face {
         let params: ThreadReadParams = params::read(params)?;
         let session = thread_id(&params.thread_id, "thread")?;
         let id = id.clone();
-        self.read_log(session, move |face, past| match past {
+        if !params.include_turns {
+            return self.read_log(session, move |face, past| match past {
+                Ok(past) => {
+                    let thread = face.about(session, &past);
+                    face.client.answer(&id, &json!({ "thread": thread }));
+                }
+                Err(wire) => face.client.fail(&id, &unreadable(&wire, session)),
+            });
+        }
+        self.client.begin(&id);
+        self.read_turns(session, move |face, past| match past {
             Ok(past) => {
-                let turns = match params.include_turns {
-                    true => past
-                        .turns()
-                        .map(|turn| turn.json(ItemsView::Full))
-                        .collect(),
-                    false => Vec::new(),
-                };
-                let thread = face.about(session, &past, turns);
-                face.client.answer(&id, &json!({ "thread": thread }));
+                let thread = face.about(session, &past);
+                face.client.end(past, thread, Value::Null);
             }
             Err(wire) => face.client.fail(&id, &unreadable(&wire, session)),
         })
     }
 
-    /// A thread as its log has it, and as it stands here.
-    pub(super) fn about(&self, session: SessionId, past: &Past, turns: Vec<Value>) -> Value {
+    /// A thread as its log has it, and as it stands here, without its turns.
+    pub(super) fn about(&self, session: SessionId, past: &Past) -> Value {
         let about = About::of(session, past);
         match self.threads.get(&session) {
             Some(thread) => About {
@@ -129,8 +190,8 @@ impl Face {
                 model: thread.about.model.clone(),
                 ..about
             }
-            .json(thread.status(), turns),
-            None => about.json(json!({ "type": "notLoaded" }), turns),
+            .json(thread.status()),
+            None => about.json(json!({ "type": "notLoaded" })),
         }
     }
 }

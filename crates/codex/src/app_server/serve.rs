@@ -15,7 +15,8 @@ use crate::settings::Settings;
 /// Frames of the engine that are taken up together, so that they are written together.
 const BATCH: usize = 128;
 
-/// Lines that are taken up while the client leaves the output queue full: each makes a few small
+/// Lines that are taken up while the client leaves the output queue full, or an answer with turns is
+/// being written: each makes a few small
 /// frames at most, so that memory stays bounded (WIRE-4), and a `turn/interrupt` still gets through
 /// to stop what fills the queue. Beyond them nothing is read: no answer is ever dropped.
 const LINES_WHILE_FULL: usize = 256;
@@ -147,7 +148,7 @@ async fn run(
     let mut lines_left = LINES_WHILE_FULL;
     loop {
         let is_full = out.is_full();
-        if !is_full {
+        if !is_full && !face.client.is_writing() {
             lines_left = LINES_WHILE_FULL;
         }
         tokio::select! {

@@ -96,7 +96,7 @@ impl Face {
         let failed = id.clone();
         let begun = self.read_log(session, move |face, past| match past {
             Ok(past) => {
-                let thread = face.about(session, &past, Vec::new());
+                let thread = face.about(session, &past);
                 face.client.answer(&id, &json!({ "thread": thread }));
                 let params = json!({ "threadId": session });
                 face.client.notify("thread/unarchived", &params);

@@ -137,7 +137,7 @@ impl Thread {
 
     /// The thread without its turns.
     pub(super) fn json(&self) -> Value {
-        self.about.json(self.status(), Vec::new())
+        self.about.json(self.status())
     }
 }
 
@@ -217,8 +217,8 @@ impl About {
         }
     }
 
-    /// As the app-server shows it.
-    pub(super) fn json(&self, status: Value, turns: Vec<Value>) -> Value {
+    /// As the app-server shows it, without its turns.
+    pub(super) fn json(&self, status: Value) -> Value {
         json!({
             "id": self.id, "sessionId": self.id, "forkedFromId": self.parent,
             "parentThreadId": null, "preview": self.preview,
@@ -229,7 +229,7 @@ impl About {
             "recencyAt": seconds(self.updated), "status": status, "path": null, "cwd": self.cwd,
             "cliVersion": env!("CARGO_PKG_VERSION"), "originator": null, "source": self.source,
             "threadSource": null, "agentNickname": null, "agentRole": null, "gitInfo": null,
-            "name": self.name, "turns": turns,
+            "name": self.name, "turns": [],
         })
     }
 }

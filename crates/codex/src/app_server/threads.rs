@@ -16,7 +16,7 @@ use super::params::{
     self, ThreadForkParams, ThreadParams, ThreadResumeParams, ThreadRevertParams,
     ThreadStartParams, thread_id,
 };
-use super::past::{ItemsView, Past};
+use super::past::Past;
 use super::policy::Policy;
 use super::refuse::{invalid, not_found, refused, unexpected};
 use super::thread::{About, Health, Keep, Running, Subscription, Thread, model};
@@ -71,7 +71,7 @@ impl Face {
         self.submit(None, op, move |face, opened| match view(opened) {
             Ok(view) => {
                 let about = About::fresh(&view, wish.keep);
-                face.load(id, (view, wish), (about, Vec::new(), None));
+                face.load(id, (view, wish), (about, None, None));
             }
             Err(wire) => face.client.fail(&id, &no_thread(&wire)),
         })
@@ -90,7 +90,12 @@ impl Face {
                 }
                 self.resume_loaded(id, session, wish.turns)
             }
-            false => self.attach(id.clone(), session, wish),
+            false => {
+                if wish.turns == Turns::Shown {
+                    self.client.begin(id);
+                }
+                self.attach(id.clone(), session, wish)
+            }
         }
     }
 
@@ -112,18 +117,13 @@ impl Face {
             thread.subscription = Subscription::On;
         }
         if turns == Turns::Excluded {
-            self.answer_opened(id, session, Vec::new());
+            self.answer_opened(id, session, None);
             return Ok(());
         }
+        self.client.begin(id);
         let id = id.clone();
-        self.read_log(session, move |face, past| match past {
-            Ok(past) => {
-                let turns = past
-                    .turns()
-                    .map(|turn| turn.json(ItemsView::Full))
-                    .collect();
-                face.answer_opened(&id, session, turns);
-            }
+        self.read_turns(session, move |face, past| match past {
+            Ok(past) => face.answer_opened(&id, session, Some(past)),
             Err(wire) => face.client.fail(&id, &refused(&wire, session)),
         })
     }
@@ -132,6 +132,9 @@ impl Face {
         let own: ThreadForkParams = params::read(params)?;
         let wish = self.wish(params, Turns::excluded(own.exclude_turns))?;
         let parent = thread_id(&own.thread_id, "session")?;
+        if wish.turns == Turns::Shown {
+            self.client.begin(id);
+        }
         let id = id.clone();
         if own.last_turn_id.is_none() && own.before_turn_id.is_none() {
             return self.fork_at(id, (parent, None), wish);
@@ -173,7 +176,7 @@ impl Face {
         })
     }
 
-    /// Attaches to a stored thread; its replay is folded until the receipt comes.
+    /// Attaches to a stored thread; its replay is folded, and written, until the receipt comes.
     fn attach(&mut self, id: RawId, session: SessionId, wish: Wish) -> Begun {
         if self.opening.contains_key(&session) {
             return Err(invalid(format!("thread {session} is being opened")));
@@ -193,10 +196,13 @@ impl Face {
             on_disconnect: self.options.on_disconnect,
         });
         self.opening.insert(session, Past::default());
+        if wish.turns == Turns::Shown {
+            self.client.shows(session);
+        }
         let begun = self.submit(None, op, move |face, opened| {
             let past = face.opening.remove(&session).unwrap_or_default();
             match view(opened) {
-                Ok(view) if wish.turns == Turns::Shown => face.attached(id, (view, wish), &past),
+                Ok(view) if wish.turns == Turns::Shown => face.attached(id, (view, wish), past),
                 Ok(view) => face.attached_without_turns(id, view, wish),
                 Err(wire) => face.not_attached(&id, session, &wire),
             }
@@ -207,19 +213,13 @@ impl Face {
         begun
     }
 
-    fn attached(&mut self, id: RawId, (view, wish): (SessionView, Wish), past: &Past) {
-        let turns = match wish.turns {
-            Turns::Shown => past
-                .turns()
-                .map(|turn| turn.json(ItemsView::Full))
-                .collect(),
-            Turns::Excluded => Vec::new(),
-        };
-        let mut about = About::of(view.session, past);
+    fn attached(&mut self, id: RawId, (view, wish): (SessionView, Wish), past: Past) {
+        let mut about = About::of(view.session, &past);
         about.cwd.clone_from(&view.cwd);
         about.keep = wish.keep;
         let last = past.last_usage.clone();
-        self.load(id, (view, wish), (about, turns, last));
+        let past = Some(past).filter(|_| wish.turns == Turns::Shown);
+        self.load(id, (view, wish), (about, past, last));
     }
 
     /// The head of the log says what is shown of a thread beside its turns.
@@ -236,7 +236,7 @@ impl Face {
             if let Ok(Accepted::Events { events, .. }) = page {
                 super::reading::fold(&mut past, events);
             }
-            face.attached(id, (view, wish), &past);
+            face.attached(id, (view, wish), past);
         });
     }
 
@@ -268,9 +268,9 @@ impl Face {
         &mut self,
         id: RawId,
         (view, wish): (SessionView, Wish),
-        (about, turns, last): (
+        (about, past, last): (
             About,
-            Vec<Value>,
+            Option<Past>,
             Option<(String, sessiond_protocol::Usage)>,
         ),
     ) {
@@ -304,7 +304,7 @@ impl Face {
         };
         self.threads.insert(session, thread);
         let opened = move |face: &mut Face| {
-            face.answer_opened(&id, session, turns);
+            face.answer_opened(&id, session, past);
             let thread = face.threads.get(&session).map(Thread::json);
             face.tell(session, "thread/started", &json!({ "thread": thread }));
             if let Some((turn, last)) = last {
@@ -329,16 +329,15 @@ impl Face {
         }
     }
 
-    /// The answer that start, resume and fork have alike.
-    fn answer_opened(&self, id: &RawId, session: SessionId, turns: Vec<Value>) {
+    /// The answer that start, resume and fork have alike; with turns where their fold is given.
+    fn answer_opened(&mut self, id: &RawId, session: SessionId, past: Option<Past>) {
         let Some(thread) = self.threads.get(&session) else {
             return self.client.fail(id, &unexpected());
         };
         let about = &thread.about;
-        let shown = about.json(thread.status(), turns);
+        let shown = about.json(thread.status());
         let roots = [&about.cwd];
-        let answer = json!({
-            "thread": shown,
+        let mut answer = json!({
             "model": about.model.as_deref().unwrap_or(&about.agent),
             "modelProvider": about.agent,
             "serviceTier": null,
@@ -350,7 +349,13 @@ impl Face {
             "sandbox": thread.policy.sandbox(),
             "reasoningEffort": null,
         });
-        self.client.answer(id, &answer);
+        match past {
+            Some(past) => self.client.end(past, shown, answer),
+            None => {
+                answer["thread"] = shown;
+                self.client.answer(id, &answer);
+            }
+        }
     }
 
     pub(super) fn revert_thread(&mut self, id: &RawId, params: &Value) -> Begun {

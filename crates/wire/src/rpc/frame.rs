@@ -32,6 +32,17 @@ enum Body {
         wrapping: Arc<Wrapping>,
         text: String,
     },
+    /// Part of a line that goes out while the rest of it is being made.
+    Piece { text: Vec<u8>, then: Then },
+}
+
+/// What comes behind a piece of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// More of the line: whoever pushes lets nothing else between.
+    More,
+    /// Its end.
+    End,
 }
 
 /// What stands around the text in the deltas of one message.
@@ -124,6 +135,14 @@ impl RpcFrame {
         }
     }
 
+    /// A piece of a line that is JSON as a whole: UTF-8 without line breaks. The pieces of a line follow
+    /// each other in the queue; the last one [ends](Then::End) it.
+    pub fn piece(text: Vec<u8>, then: Then) -> Self {
+        Self {
+            body: Body::Piece { text, then },
+        }
+    }
+
     /// A text delta of a message: `text` as a JSON string within `wrapping`. Where the reader is
     /// slow, adjacent deltas with the same wrapping merge.
     pub fn delta(wrapping: Arc<Wrapping>, text: String) -> Self {
@@ -132,7 +151,7 @@ impl RpcFrame {
         }
     }
 
-    /// The JSON text, without LF.
+    /// The JSON text, without LF; of a piece, its part of it.
     pub fn text(&self) -> Cow<'_, str> {
         match &self.body {
             Body::Whole(text) => text.into(),
@@ -141,6 +160,7 @@ impl RpcFrame {
                 write_delta(&mut line, wrapping, text);
                 String::from_utf8_lossy(&line).into_owned().into()
             }
+            Body::Piece { text, .. } => String::from_utf8_lossy(text),
         }
     }
 }
@@ -177,6 +197,7 @@ impl Coalesce for RpcFrame {
         match &self.body {
             Body::Whole(text) => text.len(),
             Body::Delta { wrapping, text } => wrapping.head.len() + text.len(),
+            Body::Piece { text, .. } => text.len(),
         }
     }
 }
@@ -186,6 +207,12 @@ impl Encode for RpcFrame {
         match &self.body {
             Body::Whole(text) => line.extend_from_slice(text.as_bytes()),
             Body::Delta { wrapping, text } => write_delta(line, wrapping, text),
+            Body::Piece { text, then } => {
+                line.extend_from_slice(text);
+                if *then == Then::More {
+                    return;
+                }
+            }
         }
         line.push(b'\n');
     }

@@ -11,9 +11,14 @@ use crate::queue::{Coalesce, OutQueue};
 /// Bytes of write buffer kept between writes; a burst may need more for its own time.
 const KEPT_BUFFER: usize = 256 * 1024;
 
+/// Bytes that are written at once, where more than one frame waits: a pipe holds as much or less, and
+/// what was encoded is still in the cache.
+const WRITE_BYTES: usize = 256 * 1024;
+
 /// A frame that knows its own line.
 pub trait Encode {
-    /// Appends the frame as one line, LF included and no other (WIRE-1).
+    /// Appends the frame as one line, LF included and no other (WIRE-1); a frame that is a piece of a
+    /// line as that piece.
     fn encode(&self, line: &mut Vec<u8>);
 }
 
@@ -26,7 +31,8 @@ pub struct Writer<T> {
     ended: oneshot::Receiver<()>,
 }
 
-/// Starts the thread that writes `queue` to `output`: all that waits in one `write_all`.
+/// Starts the thread that writes `queue` to `output`: all that waits in one `write_all`, or in some
+/// where it is much.
 ///
 /// When the output fails (EPIPE when the client is gone, WIRE-13) the queue is abandoned, which
 /// [`OutQueue::closed`] announces. When the queue is closed the thread writes what waits, drops
@@ -65,6 +71,10 @@ fn write_frames<T: Coalesce + Encode>(
         let count = frames.len() as u64;
         for frame in frames.drain(..) {
             frame.encode(&mut lines);
+            if lines.len() >= WRITE_BYTES {
+                output.write_all(&lines)?;
+                lines.clear();
+            }
         }
         output.write_all(&lines)?;
         output.flush()?;

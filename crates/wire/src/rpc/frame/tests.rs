@@ -119,3 +119,25 @@ fn deltas_merge_where_the_frames_are_equal_but_for_them() {
     once.absorb(chunk("s", &long)).unwrap();
     assert!(once.text().len() < 1 << 20);
 }
+
+/// WIRE-1: pieces make one line, and take up nothing that comes behind them.
+#[test]
+fn the_pieces_of_a_line_are_written_as_one() {
+    let mut pieces = [
+        RpcFrame::piece(b"{\"a\":".to_vec(), Then::More),
+        RpcFrame::piece(b"[1,".to_vec(), Then::More),
+        RpcFrame::piece(b"2]}".to_vec(), Then::End),
+    ];
+    let mut line = Vec::new();
+    pieces.iter().for_each(|piece| piece.encode(&mut line));
+    assert_eq!(line, b"{\"a\":[1,2]}\n");
+    assert_eq!(pieces.each_ref().map(RpcFrame::weight), [5, 3, 3]);
+    let wrapping = Arc::new(Wrapping {
+        head: "{".to_owned(),
+        tail: "}".to_owned(),
+    });
+    let delta = RpcFrame::delta(wrapping, "x".to_owned());
+    for piece in &mut pieces {
+        assert_eq!(piece.absorb(delta.clone()), Err(delta.clone()));
+    }
+}

@@ -101,3 +101,23 @@ async fn a_client_that_does_not_read_makes_producers_wait_but_not_the_shutdown()
     assert!(queue.is_closed());
     drop(release);
 }
+
+/// WIRE-6: much that waits is written in parts, all of it and in its order.
+#[tokio::test]
+async fn more_than_one_write_is_what_was_queued() {
+    const WORD: &str = "0123456789abcdef";
+    let frames = 3 * WRITE_BYTES / (WORD.len() + 1);
+    let (mut client, output) = io::pipe().unwrap();
+    let queue = OutQueue::new();
+    (0..frames).for_each(|_| queue.push(Word(WORD)));
+    queue.push(Word("last"));
+    let reading = std::thread::spawn(move || {
+        let mut all = String::new();
+        client.read_to_string(&mut all).unwrap();
+        all
+    });
+    let writer = spawn_writer(output, queue.clone()).unwrap();
+    within(writer.shutdown(LIVENESS)).await;
+    let all = reading.join().unwrap();
+    assert_eq!(all, format!("{WORD}\n").repeat(frames) + "last\n");
+}
