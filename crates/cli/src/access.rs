@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sessiond_engine::Engine;
+use sessiond_engine::{Endpoint, Engine};
 use sessiond_host::{Doorway, HostError, Place, listen, reach, relay, route};
+use sessiond_mcp::endpoint::COMMAND;
 use sessiond_protocol::OnDisconnect;
 use sessiond_wire::Connection;
 use tokio::process::Command;
@@ -40,8 +41,9 @@ pub(crate) async fn open(
         }
         Home::Memory => {
             let engine = setup.engine_in_memory(source)?;
+            let doorway = doorway(setup, &engine);
             let connection = route(engine.connect(), engine.clone());
-            Ok((connection, Local(Some((engine, None)))))
+            Ok((connection, Local(Some((engine, doorway)))))
         }
         Home::Host => {
             let stream = reach(&place(setup)?, command(setup)?).await?;
@@ -110,6 +112,7 @@ fn doorway(setup: &Setup, engine: &Engine) -> Option<Doorway> {
     match opened {
         Ok(doorway) => {
             engine.answers_at(doorway.path().display().to_string());
+            lend(engine, doorway.path());
             Some(doorway)
         }
         Err(error) => {
@@ -123,6 +126,20 @@ fn doorway(setup: &Setup, engine: &Engine) -> Option<Doorway> {
             None
         }
     }
+}
+
+/// Agents reach servers that live in clients of this process through its socket.
+pub(crate) fn lend(engine: &Engine, socket: &Path) {
+    let program = std::env::current_exe().map(|program| program.with_file_name("sessiond"));
+    let Ok(Ok(program)) = program.map(|program| program.into_os_string().into_string()) else {
+        tracing::warn!("this program has no name that an agent could be given");
+        return;
+    };
+    engine.lends_by(Endpoint {
+        program,
+        command: COMMAND.to_owned(),
+        socket: socket.display().to_string(),
+    });
 }
 
 /// `sessiond host` with the choices of this process: the same program, store and configuration.

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use sessiond_protocol::DriftClass;
+use sessiond_protocol::{DriftClass, SessionId};
 
 use crate::named::SessionName;
 
@@ -158,6 +158,9 @@ pub(crate) enum Command {
     Doctor(Format),
     /// Show in a few seconds that a session survives its editor
     Demo,
+    /// Stand for an MCP server that lives in the client of a session; agents start it
+    #[command(name = "__mcp", hide = true)]
+    Mcp(McpServer),
     /// Write the JSON Schemas of the native protocol and of log records
     Schema(Schema),
 }
@@ -271,6 +274,19 @@ pub(crate) struct Exec {
     pub(crate) hosting: Hosting,
     /// What to say; `-` reads it from stdin
     pub(crate) prompt: String,
+}
+
+/// Which server of which session is stood for.
+#[derive(Debug, Args)]
+pub(crate) struct McpServer {
+    /// The socket of the process that has the session
+    #[arg(value_name = "SOCKET")]
+    pub(crate) socket: PathBuf,
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionId,
+    /// The server's name, as the client gave it
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
 }
 
 /// Where schemas go.

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::setup::Setup;
 use crate::{
-    acp_command, agents, attach_command, demo, diagnostics, doctor, exec, host_command, schema,
-    sessions, sqeq_command, transcript_command,
+    acp_command, agents, attach_command, demo, diagnostics, doctor, exec, host_command,
+    mcp_command, schema, sessions, sqeq_command, transcript_command,
 };
 
 /// Runs the command that this process was started with and gives its exit code (contract.md).
@@ -49,6 +49,7 @@ fn dispatch(line: &CommandLine) -> Result<(), Failure> {
         Command::Agents(format) => agents::run(&Setup::load(common)?, *format),
         Command::Doctor(format) => doctor::run(common, *format),
         Command::Demo => demo::run(),
+        Command::Mcp(server) => mcp_command::run(server),
         Command::Schema(schema) => schema::run(schema),
     }
 }

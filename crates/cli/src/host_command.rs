@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sessiond_host::{Host, IDLE, Secret, Web, raise_file_limit};
 
-use crate::access::place;
+use crate::access::{lend, place};
 use crate::args::HostArgs;
 use crate::failure::Failure;
 use crate::output::say;
@@ -31,7 +31,9 @@ pub(crate) fn run(setup: &Setup, args: &HostArgs) -> Result<(), Failure> {
     let result = runtime.block_on(async {
         let mut signals = Signals::listen()?;
         let engine = setup.engine("host")?;
-        let host = Host::open(&place(setup)?, engine.clone())?;
+        let place = place(setup)?;
+        let host = Host::open(&place, engine.clone())?;
+        lend(&engine, &place.host());
         let _web = match args.listen {
             Some(address) => Some(listen(setup, address, &host).await?),
             None => None,

@@ -35,6 +35,7 @@ mod doctor;
 mod exec;
 mod failure;
 mod host_command;
+mod mcp_command;
 mod named;
 mod occupied;
 mod output;

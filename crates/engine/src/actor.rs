@@ -8,6 +8,7 @@ mod lag;
 mod noting;
 mod passing;
 mod perform;
+mod refusals;
 mod rewinding;
 mod running;
 mod viewers;
@@ -21,9 +22,9 @@ use std::{
 use sessiond_index::Index;
 use sessiond_log::{Durability, HolderState, Lease, LogError, NewRecord, Store, Ticket, Writer};
 use sessiond_protocol::{
-    AgentInfo, AttachMode, Content, DriftClass, ErrorCode, Event, FoundBy, Loaded, Marker,
-    OnDisconnect, Op, Outcome, PersistenceState, Receipt, Replay, RequestId, RequestKind,
-    SessionId, Setup, SubmissionId, Surroundings, Verdict, WireError,
+    AgentInfo, AttachMode, Content, DriftClass, Event, FoundBy, Loaded, Marker, OnDisconnect, Op,
+    Outcome, PersistenceState, Receipt, Replay, RequestBody, RequestId, RequestKind, SessionId,
+    Setup, SubmissionId, Surroundings, Verdict, WireError,
 };
 use tokio::{
     sync::{mpsc, oneshot},
@@ -31,11 +32,11 @@ use tokio::{
 };
 
 use crate::{
-    agent::{AgentError, AgentFactory, Announced, FromAgent, Mailbox},
+    agent::{AgentError, AgentFactory, Announced, Endpoint, FromAgent, Mailbox},
     core::{Cause, ConnId, Core, Effect, Input, Moment, REAP_LIMIT, Step, Sync, Token, Urgent},
     feed::Feed,
     outlet::Outlet,
-    record::{log_error, to_record},
+    record::to_record,
     recovered::Recovered,
     report::Report,
 };
@@ -43,6 +44,7 @@ pub(crate) use ids::Ids;
 use lag::Lag;
 use noting::Noting;
 use passing::Passing;
+pub(crate) use refusals::{being_closed, not_open, refusal};
 use running::{Dropped, Running};
 use viewers::FeedEnd;
 
@@ -65,6 +67,12 @@ pub(crate) enum Command {
         outlet: Outlet,
         id: SubmissionId,
         op: Op,
+    },
+    /// Somebody asks a server that lives in the client.
+    Call {
+        outlet: Outlet,
+        id: SubmissionId,
+        body: RequestBody,
     },
     /// A client takes back what it submitted.
     Withdraw(Cause),
@@ -109,6 +117,8 @@ pub(crate) struct Parts {
     pub(crate) setup: Setup,
     /// What the agent says between turns.
     pub(crate) updates: Mailbox,
+    /// How the agent reaches servers that live in the client.
+    pub(crate) endpoint: Option<Endpoint>,
     pub(crate) inbox: mpsc::Receiver<Command>,
 }
 
@@ -144,6 +154,8 @@ pub(crate) struct Actor {
     clients: HashMap<ConnId, Outlet>,
     /// Where the controller stands, while it has to acknowledge what it was sent.
     lag: Option<Lag>,
+    /// Who asks servers of the client, attached to nothing.
+    callers: HashMap<ConnId, Outlet>,
     /// Who looks on.
     viewers: HashMap<ConnId, Arc<Feed>>,
     feeds: JoinSet<FeedEnd>,
@@ -189,6 +201,7 @@ impl Actor {
             core,
             writer: None,
             clients: HashMap::new(),
+            callers: HashMap::new(),
             lag: None,
             viewers: HashMap::new(),
             feeds: JoinSet::new(),
@@ -442,23 +455,6 @@ impl Actor {
 fn is_checkpoint(step: &Step) -> bool {
     let is_one = |event: &Event| matches!(event, Event::Marker(Marker::Checkpoint { .. }));
     matches!(step.append.as_slice(), [frame] if is_one(&frame.event))
-}
-
-/// A log that cannot be controlled: why, for the client.
-pub(crate) fn refusal(session: SessionId, error: &LogError) -> WireError {
-    log_error(error).about(session)
-}
-
-/// An error for a command that came to a session that is not open.
-pub(crate) fn not_open(session: SessionId) -> WireError {
-    let message = "the session is not open on this connection; resume it first";
-    WireError::new(ErrorCode::NotFound, message).about(session)
-}
-
-/// An error for a client that came while the session was coming to its end.
-pub(crate) fn being_closed(session: SessionId) -> WireError {
-    let message = "the session is being closed; try again";
-    WireError::new(ErrorCode::Busy, message).about(session)
 }
 
 pub(crate) fn timestamp() -> String {

@@ -5,14 +5,14 @@ pub(crate) mod between;
 mod error;
 pub(crate) mod handover;
 mod history;
+mod opening;
 mod parking;
 mod withdrawal;
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::HashSet,
     convert::Infallible,
     fmt,
-    path::PathBuf,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -23,12 +23,13 @@ use async_trait::async_trait;
 use serde_json::Value;
 use sessiond_protocol::{
     AgentInfo, AgentOption, Command, Content, ItemId, ItemKind, Marker, Mode, Outcome, PlanEntry,
-    RequestBody, RequestKind, SessionId, Settings, Setup, Severity, ToolCall, Usage,
+    RequestBody, SessionId, Settings, Severity, ToolCall, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::{AgentError, TurnOver};
 pub use history::{Conversation, HistorySource};
+pub use opening::{Endpoint, Opening};
 pub use parking::Parking;
 pub use withdrawal::Withdrawal;
 
@@ -72,27 +73,6 @@ pub trait AgentFactory: Send + Sync + 'static {
     fn extensions(&self, _session: SessionId) -> Option<Arc<dyn Extensions>> {
         None
     }
-}
-
-/// What an agent is opened with.
-#[derive(Debug)]
-pub struct Opening {
-    /// The session.
-    pub session: SessionId,
-    /// Where it works, absolute.
-    pub cwd: PathBuf,
-    /// What its client gave it to work with. The instructions are those in force.
-    pub setup: Setup,
-    /// The mode and the options in force.
-    pub settings: Settings,
-    /// The newest value that the agent recorded of its own ([`Marker::Native`]), by name.
-    pub native: BTreeMap<String, String>,
-    /// The kinds of request that the controlling client answers.
-    pub answers: Vec<RequestKind>,
-    /// For what the agent has to say between turns.
-    pub updates: Updates,
-    /// The conversation so far.
-    pub history: HistorySource,
 }
 
 /// An agent that is open for one session. One turn at a time.

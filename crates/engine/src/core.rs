@@ -5,6 +5,7 @@ mod asks;
 mod attest;
 mod binding;
 mod busy;
+mod called;
 mod clients;
 mod close;
 mod compaction;
@@ -320,6 +321,7 @@ impl Stepping<'_> {
             Input::Noted(emit) => self.noted(emit),
             Input::CallStarted { call, token } => self.call_started(call, token),
             Input::Asked { item, body, token } => self.asked(item, body, token),
+            Input::Called { cause, body } => self.called(cause, body),
             Input::CallsEnded { token } => self.after_calls(token),
             Input::TakeSteers { token } => self.take_steers(token),
             Input::Recorded { marker, token } => {
@@ -392,6 +394,7 @@ impl Stepping<'_> {
             | Op::SessionDelete {}
             | Op::SessionRestore {}
             | Op::Extension { .. }
+            | Op::McpRequest { .. }
             | Op::Shutdown {} => self.reject(
                 &cause,
                 WireError::new(

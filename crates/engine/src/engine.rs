@@ -4,6 +4,7 @@ mod connection;
 mod forking;
 mod importer;
 mod importing;
+mod lending;
 mod opening;
 mod shelf;
 
@@ -19,9 +20,10 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use sessiond_index::Index;
 use sessiond_log::{Owner, Store};
-use sessiond_protocol::{PersistenceState, SessionId, Workspace};
+use sessiond_protocol::{McpServer, PersistenceState, SessionId, Setup, Workspace};
 use sessiond_wire::{Connection, pair};
 use tokio::sync::{mpsc, watch};
 
@@ -30,7 +32,7 @@ pub use importer::{Foreign, Importer, Keeper, PIECE_BYTES};
 
 use crate::{
     actor::{Command, DRAIN},
-    agent::AgentFactory,
+    agent::{AgentFactory, Endpoint},
     catalog::subject,
     core::ConnId,
 };
@@ -92,7 +94,14 @@ struct Inner {
     ending: watch::Sender<bool>,
     /// Where other processes reach the sessions that are open here.
     endpoint: OnceLock<String>,
+    /// How agents reach servers that live in clients of this process.
+    lent_by: OnceLock<Endpoint>,
+    /// What those offer, by session and name: asked for while a session is being opened, too.
+    lent: Mutex<HashMap<SessionId, Lent>>,
 }
+
+/// The tools of the servers that live in a session's client, by the servers' names.
+type Lent = HashMap<String, Vec<Value>>;
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,6 +142,8 @@ impl Engine {
                 connections,
                 ending: watch::Sender::new(false),
                 endpoint: OnceLock::new(),
+                lent_by: OnceLock::new(),
+                lent: Mutex::default(),
             }),
         }
     }
@@ -141,6 +152,12 @@ impl Engine {
     /// path of a Unix socket. Said once; a second time changes nothing.
     pub fn answers_at(&self, endpoint: impl Into<String>) {
         let _said_before = self.inner.endpoint.set(endpoint.into());
+    }
+
+    /// From now on agents that connect MCP servers themselves reach those that live in clients
+    /// through `endpoint`. Said once; a second time changes nothing.
+    pub fn lends_by(&self, endpoint: Endpoint) {
+        let _said_before = self.inner.lent_by.set(endpoint);
     }
 
     /// Where another process of this machine takes clients of a session that it holds. Looks into
@@ -215,6 +232,23 @@ impl Engine {
 impl Inner {
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Command>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lent(&self) -> MutexGuard<'_, HashMap<SessionId, Lent>> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of the servers of a client, before an agent is told of them.
+    fn lend(&self, session: SessionId, setup: Option<&Setup>) {
+        let servers = setup.into_iter().flat_map(|setup| &setup.mcp_servers);
+        let lent = servers.filter_map(|server| match server {
+            McpServer::Client { name, tools } => Some((name.clone(), tools.clone())),
+            _ => None,
+        });
+        let lent: Lent = lent.collect();
+        if !lent.is_empty() {
+            self.lent().insert(session, lent);
+        }
     }
 
     /// This process, as its leases name it.

@@ -60,8 +60,8 @@ pub mod handover {
 }
 
 pub use agent::{
-    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Conversation, Emit, Extensions,
-    HistorySource, Hold, Opening, Parking, TurnContext, TurnOver, Updates, Withdrawal,
+    AGENT_AHEAD, Agent, AgentError, AgentFactory, Announced, Conversation, Emit, Endpoint,
+    Extensions, HistorySource, Hold, Opening, Parking, TurnContext, TurnOver, Updates, Withdrawal,
 };
 pub use audit::{Action, Decision};
 pub use catalog::{events_of, originals_of};

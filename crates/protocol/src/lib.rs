@@ -24,6 +24,7 @@
 //! # Ok::<(), sessiond_protocol::BadFrame>(())
 //! ```
 
+mod accepted;
 mod attestation;
 mod cost;
 mod course;
@@ -47,6 +48,7 @@ mod standing;
 mod summary;
 mod told;
 
+pub use accepted::{Accepted, TurnStage};
 pub use attestation::{
     Attestation, Closed, ContextStart, Drift, DriftClass, DriftClasses, DriftField, FoundBy,
     Loaded, ResumePath, Surroundings,
@@ -73,8 +75,8 @@ pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use marker::{Lack, Marker};
 pub use op::{
-    Accepted, Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued,
-    Replay, SessionList, SessionNew, SessionResume, TurnStage,
+    Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued, Replay,
+    SessionList, SessionNew, SessionResume,
 };
 pub use request::{
     ClosedBecause, Exit, Outcome, Permission, PermissionKind, PermissionOption, RequestBody,

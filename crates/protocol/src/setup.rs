@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What a client gives a session at attach, whole each time: what it leaves out is not restored
 /// from before, but for the instructions.
@@ -73,6 +74,10 @@ pub enum McpServer {
     Client {
         /// What the client calls it.
         name: String,
+        /// Its tools, as `tools/list` has them: agents that connect servers themselves look before
+        /// the first turn, when the client cannot be asked. Without any, such agents do without it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<Value>,
     },
 }
 
@@ -83,7 +88,7 @@ impl McpServer {
             McpServer::Stdio { name, .. }
             | McpServer::Http { name, .. }
             | McpServer::Sse { name, .. }
-            | McpServer::Client { name } => name,
+            | McpServer::Client { name, .. } => name,
         }
     }
 }

@@ -7,6 +7,7 @@ use sessiond_engine::{
     Agent, AgentError, AgentFactory, CompactionReport, Emit, HistorySource, Opening, TurnContext,
     TurnReport,
 };
+use sessiond_mcp::Servers;
 use sessiond_protocol::{
     AgentId, AgentInfo, Content, Cost, Currency, Mode, ModePolicy, PlanEntry, PlanPriority,
     PlanStatus, Stop, Usage,
@@ -14,7 +15,6 @@ use sessiond_protocol::{
 use sessiond_wire::process::SupervisorExe;
 
 use crate::command::{COMMANDS, Command};
-use crate::servers::Servers;
 use crate::stage::Stage;
 use crate::step::Step;
 use crate::{files, mcp, parse, question, run, settings, speech, summary};

@@ -3,6 +3,7 @@
 use std::io;
 
 use sessiond_engine::TurnOver;
+use sessiond_mcp::McpError;
 use sessiond_protocol::ToolStatus;
 
 /// Why a tool call ended without its result. The text is the call's content, for the owner of the
@@ -64,6 +65,15 @@ pub(crate) enum ToolError {
     /// An MCP server did not do its part.
     #[error("The MCP server \"{server}\" failed: {reason}.")]
     Server { server: String, reason: String },
+}
+
+impl From<McpError> for ToolError {
+    fn from(error: McpError) -> Self {
+        match error {
+            McpError::NoServer { server } => ToolError::NoServer { server },
+            McpError::Failed { server, reason } => ToolError::Server { server, reason },
+        }
+    }
 }
 
 impl ToolError {

@@ -40,7 +40,6 @@ mod output;
 mod parse;
 mod question;
 mod run;
-mod servers;
 mod settings;
 mod speech;
 mod stage;

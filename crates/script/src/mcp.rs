@@ -43,7 +43,7 @@ async fn called(stage: &mut Stage<'_>, call: &mut Call<'_>) -> Result<Ended, Too
             () = call.stopped() => Err(ToolError::Lost {
                 reason: "the turn was cancelled while the server was at it".to_owned(),
             }),
-            result = stage.servers.call(&server, tool, arguments) => result.map(ended),
+            result = stage.servers.call(&server, tool, arguments) => Ok(ended(result?)),
         };
     }
     let question = RequestBody::Mcp {

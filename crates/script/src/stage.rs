@@ -6,11 +6,11 @@ use std::{
 };
 
 use sessiond_engine::{Emit, TurnContext, TurnOver, TurnReport};
+use sessiond_mcp::Servers;
 use sessiond_protocol::{Stop, Usage};
 use sessiond_wire::process::SupervisorExe;
 
 use crate::parse;
-use crate::servers::Servers;
 use crate::step::Step;
 
 /// What the steps of one turn share.

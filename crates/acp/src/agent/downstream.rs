@@ -59,6 +59,7 @@ impl Downstream {
             native,
             answers,
             updates,
+            endpoint,
             history,
             ..
         } = opening;
@@ -77,6 +78,7 @@ impl Downstream {
                     native,
                     answers,
                     updates,
+                    endpoint,
                     history: sessiond_engine::HistorySource::none(),
                 };
                 started = started.anew(command, &opening).await?;

@@ -267,11 +267,11 @@ impl Starting<'_> {
     fn setup(&mut self, opening: &Opening, introduction: &Introduction) -> Setup {
         let cwd = opening.cwd.display().to_string();
         let given = &opening.setup;
-        let (takes, leaves): (Vec<_>, Vec<_>) = given
-            .mcp_servers
+        let servers = opening.servers();
+        let (takes, leaves): (Vec<_>, Vec<_>) = servers
             .iter()
             .partition(|server| introduction.connects(server));
-        let servers: Vec<Value> = takes.into_iter().map(server).collect();
+        let servers: Vec<Value> = takes.into_iter().map(|it| server(it)).collect();
         let mut params = json!({ "cwd": cwd, "mcpServers": servers });
         let agent = &self.command.name;
         let mut lacks = |what: String| {
@@ -435,6 +435,6 @@ fn server(server: &McpServer) -> Value {
             json!({ "type": "sse", "name": name, "url": url, "headers": pairs(headers) })
         }
         // Never connected by an agent of this kind.
-        McpServer::Client { name } => json!({ "name": name }),
+        McpServer::Client { name, .. } => json!({ "name": name }),
     }
 }

@@ -33,7 +33,7 @@ fn form(server: &McpServer) -> Value {
         McpServer::Sse { url, headers, .. } => {
             json!({ "type": "sse", "url": url, "headers": pairs(headers) })
         }
-        McpServer::Client { name } => json!({ "type": "sdk", "name": name }),
+        McpServer::Client { name, .. } => json!({ "type": "sdk", "name": name }),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use sessiond_protocol::{McpServer, NameValue, RequestFrame, WireError};
 
-use super::asks::Asked;
+use super::open::Asked;
 use super::serve::{Face, Input};
 use crate::control;
 
@@ -87,11 +87,21 @@ impl Servers {
 
     /// All of them, for the agent.
     pub(super) fn for_agent(&self) -> Vec<McpServer> {
-        let living = self
-            .living
-            .keys()
-            .map(|name| McpServer::Client { name: name.clone() });
+        let living = self.living.iter().map(|(name, server)| McpServer::Client {
+            name: name.clone(),
+            tools: server.tools.clone(),
+        });
         self.given.iter().cloned().chain(living).collect()
+    }
+
+    /// Those of the command line that do not live in the program.
+    pub(super) fn given(&self) -> &[McpServer] {
+        &self.given
+    }
+
+    /// Whether one of this name is among those.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.given.iter().any(|server| server.name() == name)
     }
 
     /// Whether a server of this name lives in the program.

@@ -287,7 +287,8 @@ impl Starting<'_> {
         let given = &opening.setup;
         let mut config = Map::new();
         let mut left = Vec::new();
-        for server in &given.mcp_servers {
+        let servers = opening.servers();
+        for server in &servers {
             match table(server) {
                 Some(table) => {
                     config.insert(format!("mcp_servers.{}", server.name()), table);

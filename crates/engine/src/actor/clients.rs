@@ -61,6 +61,12 @@ impl Actor {
                     Self::reject(&outlet, id, not_open(self.parts.session));
                 }
             }
+            Command::Call { outlet, id, body } => {
+                let conn = outlet.conn;
+                self.callers.insert(conn, outlet);
+                let cause = Cause { conn, id };
+                self.input(Input::Called { cause, body });
+            }
             Command::Withdraw(cause) => {
                 self.passing.withdraw(&cause);
                 self.input(Input::Withdrawn(cause));
@@ -118,6 +124,7 @@ impl Actor {
 
     pub(super) fn forget(&mut self, conn: ConnId) {
         self.clients.remove(&conn);
+        self.callers.remove(&conn);
         self.lag.take_if(|lag| lag.conn == conn);
         if let Some(feed) = self.viewers.remove(&conn) {
             feed.stop();

@@ -11,7 +11,7 @@ use sessiond_protocol::{
 
 use super::Actor;
 use crate::{
-    core::{Core, Effect, Input, REAP_LIMIT},
+    core::{Cause, Core, Effect, Input, REAP_LIMIT},
     drift::Arrival,
     record::log_error,
     recovered::Recovered,
@@ -75,6 +75,10 @@ impl Actor {
         for (turn, cause) in failed {
             let frame = turn_failed(self.parts.session, turn, &error);
             self.deliver(EventFrame { cause, ..frame });
+        }
+        for Cause { conn, id } in self.core.callers() {
+            let result = Verdict::Error(error.clone());
+            self.with(conn, |client| client.receipt(Receipt { id, result }));
         }
         for request in self.core.open_requests() {
             let session = self.parts.session;

@@ -61,7 +61,8 @@ impl Actor {
 
     pub(super) fn with(&self, conn: ConnId, then: impl FnOnce(&Outlet)) {
         let viewer = self.viewers.get(&conn).map(|feed| feed.outlet());
-        if let Some(client) = self.clients.get(&conn).or(viewer) {
+        let caller = self.callers.get(&conn);
+        if let Some(client) = self.clients.get(&conn).or(viewer).or(caller) {
             then(client);
         }
     }

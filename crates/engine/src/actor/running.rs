@@ -245,6 +245,7 @@ impl Actor {
             native: standing.native.clone(),
             answers: self.core.answered(),
             updates: self.parts.updates.updates(),
+            endpoint: self.parts.endpoint.clone(),
             history: self.history(),
         }
     }

@@ -80,6 +80,7 @@ impl Stepping<'_> {
     }
 
     pub(super) fn disconnected(&mut self, conn: ConnId) {
+        self.caller_gone(conn);
         if self.core.viewers.remove(&conn) {
             return self.stop_if_done();
         }

@@ -6,7 +6,7 @@ use sessiond_protocol::{
     ToolCall, ToolContent, ToolStatus, TurnOutcome, WireError, limits,
 };
 
-use super::{Effect, Stepping, Token};
+use super::{Cause, Effect, Stepping, Token};
 use crate::agent::TurnReport;
 
 /// What waits for the settlement of a request.
@@ -14,6 +14,8 @@ use crate::agent::TurnReport;
 pub(super) enum Waits {
     /// The agent, for what it asked.
     Agent(Token),
+    /// Whoever asked a server of the client, for the receipt.
+    Caller(Cause),
     /// A prompt, for the agent to get it.
     Prompt(Vec<Content>),
     /// A call, for it to run.
@@ -47,6 +49,7 @@ impl Stepping<'_> {
     pub(super) fn hooked(&mut self, waits: Waits, outcome: Outcome) {
         match waits {
             Waits::Agent(token) => self.push(Effect::Reply(token, outcome)),
+            Waits::Caller(cause) => self.call_settled(&cause, outcome),
             // Nothing begins any more: the turn ends as cancelled.
             Waits::Prompt(_) | Waits::Stop(_) if self.is_cancelling() => {}
             Waits::Prompt(input) => self.prompted(input, outcome),

@@ -107,6 +107,11 @@ pub(crate) enum Input {
         body: RequestBody,
         token: Token,
     },
+    /// Somebody who is not attached asks a server that lives in the client.
+    Called {
+        cause: Cause,
+        body: RequestBody,
+    },
     /// The agent wants no answer any more to what it asked.
     TakenBack {
         token: Token,

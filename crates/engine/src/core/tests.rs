@@ -4,6 +4,7 @@ mod asks;
 mod attest;
 mod bench;
 mod busy;
+mod called;
 mod checkpoint;
 mod clients;
 mod compaction;

@@ -17,6 +17,7 @@ impl Stepping<'_> {
     /// Ends the turn of a submission that waits. One that began, ended, or is of another
     /// connection stays as it is: too late is normal (SQEQ-4).
     pub(super) fn withdrawn(&mut self, cause: &Cause) {
+        self.take_back(|waits| matches!(waits, Waits::Caller(asker) if asker == cause));
         let asked = |turn| self.core.queued_by.contains(&(turn, cause.conn));
         let waiting = self.core.standing.waiting.iter();
         let mut wanted = waiting.filter(|turn| turn.cause.as_ref() == Some(&cause.id));
@@ -29,8 +30,13 @@ impl Stepping<'_> {
     /// Closes what the agent asked and wants no answer to any more. What was answered before stays
     /// as it is: the two have crossed.
     pub(super) fn taken_back(&mut self, token: Token) {
-        let is_it = |ask: &Ask| matches!(ask.waits, Waits::Agent(asker) if asker == token);
+        self.take_back(|waits| matches!(waits, Waits::Agent(asker) if *asker == token));
+    }
+
+    /// Closes what is asked for whom nobody waits any more.
+    pub(super) fn take_back(&mut self, is_it: impl Fn(&Waits) -> bool) {
         for request in self.core.open_requests() {
+            let is_it = |ask: &Ask| is_it(&ask.waits);
             if self.core.asks.get(&request).is_some_and(is_it)
                 && let Some(ask) = self.core.asks.remove(&request)
             {

@@ -5,8 +5,8 @@ use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 use sessiond_log::Store;
 use sessiond_protocol::{
     Accepted, Answer, AttachMode, ClientFrame, ErrorCode, Hello, ImportSource, Limits, Op, Party,
-    ServerFrame, SessionId, SessionStatus, Setup, Submission, SubmissionId, VERSION, Verdict,
-    Welcome, WireError,
+    RequestBody, ServerFrame, SessionId, SessionStatus, Setup, Submission, SubmissionId, VERSION,
+    Verdict, Welcome, WireError,
 };
 use sessiond_wire::ServerEnd;
 use tokio::sync::mpsc::error::TrySendError;
@@ -35,12 +35,12 @@ pub(super) enum Reach {
     Network,
 }
 
-struct Serving {
-    inner: Arc<Inner>,
-    reach: Reach,
-    outlet: Outlet,
-    /// The sessions this connection asked to attach to; they hear of its going.
-    attached: HashSet<SessionId>,
+pub(super) struct Serving {
+    pub(super) inner: Arc<Inner>,
+    pub(super) reach: Reach,
+    pub(super) outlet: Outlet,
+    /// The sessions this connection asked to attach to, or something of; they hear of its going.
+    pub(super) attached: HashSet<SessionId>,
     greeted: bool,
 }
 
@@ -238,7 +238,20 @@ impl Serving {
         });
     }
 
-    fn for_session(&self, id: SubmissionId, session: SessionId, op: Op) {
+    fn for_session(&mut self, id: SubmissionId, session: SessionId, op: Op) {
+        if let Op::McpRequest {
+            server,
+            method,
+            params,
+        } = op
+        {
+            let body = RequestBody::Mcp {
+                server,
+                method,
+                params,
+            };
+            return self.call(id, session, body);
+        }
         if let Op::SessionRead { after, limit } = op {
             return self.look_up(id, move |store| catalog::read(store, session, after, limit));
         }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use super::{INBOX, Inner};
 use crate::{
     actor::{Actor, Attach, Command, Parts, not_open, refusal},
-    agent::{AgentFactory, HistorySource, Mailbox, Opening},
+    agent::{AgentFactory, Endpoint, HistorySource, Mailbox, Opening},
     audit::{Action, Decision},
     catalog::{history, subject},
     core::Refusal,
@@ -45,7 +45,8 @@ pub(super) fn create(inner: &Arc<Inner>, creation: Creation) {
         let mut creation = creation;
         creation.attach.setup = canonical(&inner, creation.attach.setup).await;
         let (store, owner) = (inner.config.store.clone(), inner.owner());
-        let ready = prepare_new(&creation).await;
+        inner.lend(session, creation.attach.setup.as_ref());
+        let ready = prepare_new(&creation, inner.lent_by.get()).await;
         let made = blocking(move || {
             let made = ready.and_then(|ready| Ok((make(&store, session, &owner)?, ready)));
             Decision::on(session, Action::New, &made).write(&store);
@@ -99,6 +100,7 @@ pub(super) fn attach(inner: &Arc<Inner>, session: SessionId, cwd: Option<String>
     tokio::spawn(async move {
         let mut attach = attach;
         attach.setup = canonical(&inner, attach.setup).await;
+        inner.lend(session, attach.setup.as_ref());
         let opened = open(&inner, session, cwd, &attach).await;
         let arrived = opened.as_ref().map(|opened| &opened.arrival);
         let decisions = Decision::on_opening(session, arrived);
@@ -162,6 +164,7 @@ fn parts(
         info: ready.info,
         setup: ready.setup,
         updates: ready.updates,
+        endpoint: inner.lent_by.get().cloned(),
         inbox,
     }
 }
@@ -175,7 +178,7 @@ struct Ready {
 
 /// # Errors
 /// Why the agent cannot be started; nothing of the session exists yet.
-async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
+async fn prepare_new(creation: &Creation, endpoint: Option<&Endpoint>) -> Result<Ready, WireError> {
     let setup = creation.attach.setup.clone().unwrap_or_default();
     let updates = Mailbox::new();
     let opening = Opening {
@@ -186,6 +189,7 @@ async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
         native: BTreeMap::new(),
         answers: creation.attach.answers.clone(),
         updates: updates.updates(),
+        endpoint: endpoint.cloned(),
         history: HistorySource::none(),
     };
     let info = creation.factory.prepare(&opening).await;
@@ -200,7 +204,7 @@ async fn prepare_new(creation: &Creation) -> Result<Ready, WireError> {
 /// Who only looks on starts no agent. A session whose agent does not start is opened all the same:
 /// its history is there, and the next turn says what is wrong.
 async fn prepare_stored(
-    factory: &Arc<dyn AgentFactory>,
+    (factory, endpoint): (&Arc<dyn AgentFactory>, Option<&Endpoint>),
     (session, cwd): (SessionId, &str),
     (lease, recovered): (&Arc<Lease>, &Recovered),
     attach: &Attach,
@@ -227,6 +231,7 @@ async fn prepare_stored(
             native: standing.native.clone(),
             answers: attach.answers.clone(),
             updates: updates.updates(),
+            endpoint: endpoint.cloned(),
             history: HistorySource::new(move || history(session, &lease, (&in_force, None))),
         };
         match factory.prepare(&opening).await {
@@ -289,7 +294,8 @@ async fn open(
     let arrival = Arrival::opening(stands, found, wish).map_err(|e| e.about(session))?;
     let lease = Arc::new(lease);
     let place = (session, &*arrival.surroundings.cwd);
-    let ready = prepare_stored(&factory, place, (&lease, &recovered), attach).await;
+    let agent = (&factory, inner.lent_by.get());
+    let ready = prepare_stored(agent, place, (&lease, &recovered), attach).await;
     let arrival = if ready.info == factory.info() {
         arrival
     } else {
@@ -399,6 +405,7 @@ fn unregister(
     inbox: &mut mpsc::Receiver<Command>,
 ) -> Vec<Command> {
     inner.sessions().remove(&session);
+    inner.lent().remove(&session);
     inbox.close();
     let late = std::iter::from_fn(|| inbox.try_recv().ok()).collect();
     inner.open.send_modify(|open| *open -= 1);
@@ -407,7 +414,9 @@ fn unregister(
 
 fn unheard(session: SessionId, command: Command) {
     match command {
-        Command::Submit { outlet, id, .. } => refuse(&outlet, id, not_open(session)),
+        Command::Submit { outlet, id, .. } | Command::Call { outlet, id, .. } => {
+            refuse(&outlet, id, not_open(session))
+        }
         Command::Answer { outlet, .. } => {
             outlet.refused(Some(session), Refusal::Late);
         }

@@ -24,6 +24,7 @@ mod importer;
 mod index;
 mod joining;
 mod ledger;
+mod lending;
 mod offers;
 mod remote;
 mod resume;

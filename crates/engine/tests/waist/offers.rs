@@ -165,6 +165,7 @@ fn seen(servers: &[&str], native: Option<&str>) -> Seen {
 fn files() -> McpServer {
     McpServer::Client {
         name: "files".into(),
+        tools: Vec::new(),
     }
 }
 

@@ -260,7 +260,10 @@ async fn a_server_of_another_name_is_the_clients() {
     let setup = Setup {
         mcp_servers: vec![
             program("one", &[]),
-            McpServer::Client { name: "two".into() },
+            McpServer::Client {
+                name: "two".into(),
+                tools: Vec::new(),
+            },
         ],
         ..Setup::default()
     };

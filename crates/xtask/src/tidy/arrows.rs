@@ -16,22 +16,24 @@ const OURS: &str = "sessiond-";
 const SUITE: &str = "conformance";
 
 /// Each crate with the crates of ours that its code may use.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("protocol", &[]),
     ("wire", &["protocol"]),
     ("log", &[]),
     ("index", &["log", "protocol"]),
     ("engine", &["index", "log", "protocol", "wire"]),
-    ("script", &["engine", "protocol", "wire"]),
+    ("mcp", &["protocol", "wire"]),
+    ("script", &["engine", "mcp", "protocol", "wire"]),
     ("acp", &["engine", "protocol", "wire"]),
-    ("claude", &["engine", "protocol", "wire"]),
+    ("claude", &["engine", "mcp", "protocol", "wire"]),
     ("codex", &["engine", "protocol", "wire"]),
     ("sqeq", &["protocol", "wire"]),
     ("host", &["engine", "protocol", "sqeq", "wire"]),
     (
         "cli",
         &[
-            "acp", "claude", "codex", "engine", "host", "log", "protocol", "script", "sqeq", "wire",
+            "acp", "claude", "codex", "engine", "host", "log", "mcp", "protocol", "script", "sqeq",
+            "wire",
         ],
     ),
     ("xtask", &[]),

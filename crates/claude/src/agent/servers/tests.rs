@@ -26,6 +26,7 @@ fn each_kind_of_server_is_given_and_those_that_failed_are_named() {
         },
         McpServer::Client {
             name: "c".to_owned(),
+            tools: Vec::new(),
         },
     ];
     let request = given(&servers).unwrap();

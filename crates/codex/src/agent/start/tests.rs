@@ -55,7 +55,13 @@ fn a_server_of_the_client_is_a_server_of_codex_where_it_has_that_kind() {
             },
             Value::Null,
         ),
-        (McpServer::Client { name: name() }, Value::Null),
+        (
+            McpServer::Client {
+                name: name(),
+                tools: Vec::new(),
+            },
+            Value::Null,
+        ),
     ];
     for (server, expected) in cases {
         assert_eq!(table(&server).unwrap_or_default(), expected, "{server:?}");

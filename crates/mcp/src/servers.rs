@@ -1,4 +1,4 @@
-//! The MCP servers that the client gave the session: started when they are first called, kept while
+//! The MCP servers that a session was given: started when they are first called, kept while
 //! the session is open, and gone with it. What a server is given is given to no other (SEC-2).
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use sessiond_wire::process::{
     ErrorOutput, GuardedCommand, Input, Output, Supervised, SupervisorExe,
 };
 
-use crate::error::ToolError;
+use crate::error::McpError;
 
 /// How long a server may take to start and to say what it is. Beyond that somebody wants to know.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ const ANSWER_BYTES: usize = sessiond_protocol::limits::FRAME_BYTES;
 
 /// The servers of one session.
 #[derive(Debug)]
-pub(crate) struct Servers {
+pub struct Servers {
     given: Vec<McpServer>,
     cwd: PathBuf,
     supervisor: SupervisorExe,
@@ -47,7 +47,8 @@ struct Server {
 
 impl Servers {
     /// Those that a session was given; none runs yet.
-    pub(crate) fn new(given: Vec<McpServer>, cwd: &Path, supervisor: &SupervisorExe) -> Self {
+    #[must_use]
+    pub fn new(given: Vec<McpServer>, cwd: &Path, supervisor: &SupervisorExe) -> Self {
         Self {
             given,
             cwd: cwd.to_owned(),
@@ -57,7 +58,8 @@ impl Servers {
     }
 
     /// Whether a server of this name is ours to call, and not the client's.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
@@ -65,13 +67,13 @@ impl Servers {
     /// with a call that nobody waits for is not known.
     ///
     /// # Errors
-    /// [`ToolError::Server`] where it cannot be started, went away, or knows no such tool.
-    pub(crate) async fn call(
+    /// [`McpError::Failed`] where it cannot be started, went away, or knows no such tool.
+    pub async fn call(
         &mut self,
         name: &str,
         tool: String,
         arguments: Option<JsonObject>,
-    ) -> Result<Value, ToolError> {
+    ) -> Result<Value, McpError> {
         let server = match self.running.remove(name).filter(Server::is_there) {
             Some(server) => server,
             None => self.start(name).await?,
@@ -82,8 +84,8 @@ impl Servers {
         if server.is_there() {
             self.running.insert(name.to_owned(), server);
         }
-        let result = called.map_err(|error| failed(name, error))?;
-        serde_json::to_value(result).map_err(|error| failed(name, error))
+        let result = called.map_err(|error| McpError::failed(name, error))?;
+        serde_json::to_value(result).map_err(|error| McpError::failed(name, error))
     }
 
     fn find(&self, name: &str) -> Option<&McpServer> {
@@ -93,8 +95,8 @@ impl Servers {
         self.given.iter().find(ours)
     }
 
-    async fn start(&self, name: &str) -> Result<Server, ToolError> {
-        let absent = || ToolError::NoServer {
+    async fn start(&self, name: &str) -> Result<Server, McpError> {
+        let absent = || McpError::NoServer {
             server: name.to_owned(),
         };
         let given = self.find(name).ok_or_else(absent)?;
@@ -108,7 +110,7 @@ impl Servers {
             }
         };
         let started = tokio::time::timeout(START_LIMIT, started).await;
-        started.unwrap_or_else(|_| Err(failed(name, "it did not answer in time")))
+        started.unwrap_or_else(|_| Err(McpError::failed(name, "it did not answer in time")))
     }
 
     async fn start_program(
@@ -116,7 +118,7 @@ impl Servers {
         name: &str,
         command: &str,
         (args, env): (&[String], &[NameValue]),
-    ) -> Result<Server, ToolError> {
+    ) -> Result<Server, McpError> {
         let pair = |it: &NameValue| (it.name.clone().into(), it.value.clone().into());
         let mut process = Supervised::spawn(GuardedCommand {
             args: args.iter().map(Into::into).collect(),
@@ -128,13 +130,13 @@ impl Servers {
             exe: self.supervisor.clone(),
             ..GuardedCommand::new(command)
         })
-        .map_err(|error| failed(name, error))?;
+        .map_err(|error| McpError::failed(name, error))?;
         let (Some(stdout), Some(stdin)) = (process.stdout.take(), process.stdin.take()) else {
-            return Err(failed(name, "it has no pipes"));
+            return Err(McpError::failed(name, "it has no pipes"));
         };
         let service = serve_client((), (stdout, stdin)).await;
         Ok(Server {
-            service: service.map_err(|error| failed(name, error))?,
+            service: service.map_err(|error| McpError::failed(name, error))?,
             _process: Some(Mutex::new(process)),
         })
     }
@@ -147,7 +149,7 @@ impl Server {
 }
 
 /// A server at an address. No redirect is followed: its headers are for this address alone.
-async fn reach(name: &str, url: &str, headers: &[NameValue]) -> Result<Server, ToolError> {
+async fn reach(name: &str, url: &str, headers: &[NameValue]) -> Result<Server, McpError> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // One that is there already serves as well.
@@ -158,11 +160,12 @@ async fn reach(name: &str, url: &str, headers: &[NameValue]) -> Result<Server, T
         Some((name, HeaderValue::try_from(it.value.as_str()).ok()?))
     };
     let headers: Option<HashMap<HeaderName, HeaderValue>> = headers.iter().map(header).collect();
-    let headers = headers.ok_or_else(|| failed(name, "one of its headers is malformed"))?;
+    let headers =
+        headers.ok_or_else(|| McpError::failed(name, "one of its headers is malformed"))?;
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .build()
-        .map_err(|error| failed(name, error))?;
+        .map_err(|error| McpError::failed(name, error))?;
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers)
         .max_sse_event_size(ANSWER_BYTES)
@@ -170,14 +173,7 @@ async fn reach(name: &str, url: &str, headers: &[NameValue]) -> Result<Server, T
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let service = serve_client((), transport).await;
     Ok(Server {
-        service: service.map_err(|error| failed(name, error))?,
+        service: service.map_err(|error| McpError::failed(name, error))?,
         _process: None,
     })
-}
-
-fn failed(server: &str, reason: impl ToString) -> ToolError {
-    ToolError::Server {
-        server: server.to_owned(),
-        reason: reason.to_string(),
-    }
 }
