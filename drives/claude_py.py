@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import sys
 import traceback
@@ -39,6 +40,26 @@ from checks import Checks
 PATIENCE = 30.0
 
 CLI = str(Path(os.environ["SESSIOND_BIN"]).with_name("sessiond-claude"))
+
+
+# The least of an MCP server; its one tool forbids what has the word in it.
+GATE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        result = {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "gate", "version": "1"}}
+    elif asked["method"] == "tools/call":
+        given = asked["params"]["arguments"]["input"]
+        answer = {"behavior": "allow", "updatedInput": given}
+        if "forbidden" in given["command"]:
+            answer = {"behavior": "deny", "message": "not that"}
+        result = {"content": [{"type": "text", "text": json.dumps(answer)}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
 
 
 def options(**more: Any) -> ClaudeAgentOptions:
@@ -78,7 +99,7 @@ class Drive:
 
     async def run(self) -> None:
         for part in (self.speak, self.permit, self.change, self.forbid, self.hook, self.serve,
-                     self.go_on, self.keep, self.converse, self.interrupt, self.refuse, self.shape):
+                     self.serve_behind, self.gate, self.elicit, self.go_on, self.keep, self.converse, self.interrupt, self.refuse, self.shape):
             try:
                 await part()
             except Exception as error:  # the other parts still tell something
@@ -195,6 +216,48 @@ class Drive:
         self.checks.that("its answer is the result", result.content == "3", result)
         self.checks.that("init lists it with its tools", "mcp__calc__add" in init["tools"]
                          and init["mcp_servers"][0]["status"] == "connected", init)
+
+    async def serve_behind(self) -> None:
+        """An agent that connects servers itself: another sessiond, over ACP."""
+        calls: list[Any] = []
+
+        @tool("add", "adds", {"a": float, "b": float})
+        async def add(given: dict[str, Any]) -> dict[str, Any]:
+            calls.append(given)
+            return {"content": [{"type": "text", "text": str(given["a"] + given["b"])}]}
+
+        binary = os.environ["SESSIOND_BIN"]
+        command = [binary, "--store", str(Path("behind").absolute()), "acp", "--agent", "script"]
+        Path("behind.toml").write_text(
+            f'[agents.peer]\nkind = "acp"\ncommand = {json.dumps(command)}\n')
+        behind: Any = {"mcp_servers": {"calc": create_sdk_mcp_server("calc", tools=[add])},
+                       "permission_mode": "bypassPermissions",
+                       "env": {"SESSIOND_CONFIG": str(Path("behind.toml").absolute()),
+                               "SESSIOND_AGENT": "peer"}}
+        that = self.checks.that
+        messages = await ask('/mcp calc add {"a": 1, "b": 2}', **behind)
+        that("an ACP agent calls a server in the program", calls == [{"a": 1, "b": 2}], messages)
+        result, = blocks(messages, ToolResultBlock)
+        that("and has its answer", "3" in str(result.content) and not result.is_error, result)
+        again = await ask('/mcp calc add {"a": 3, "b": 4}', resume=messages[-1].session_id, **behind)
+        that("also in a session that is resumed", len(calls) == 2 and not again[-1].is_error, again)
+
+    async def gate(self) -> None:
+        """A tool that decides, of a server that is a process of its own."""
+        Path("gate.py").write_text(GATE)
+        server: Any = {"command": sys.executable, "args": [str(Path("gate.py").absolute())]}
+        asked: Any = {"mcp_servers": {"gate": server}, "permission_prompt_tool_name": "mcp__gate__may"}
+        await ask("/run echo yes > gated.txt", **asked)
+        that = self.checks.that
+        that("a server outside of the program allows", Path("gated.txt").exists())
+        messages = await ask("/run echo no > forbidden.txt", **asked)
+        result, = blocks(messages, ToolResultBlock)
+        that("and denies", not Path("forbidden.txt").exists() and "not that" in result.content, result)
+
+    async def elicit(self) -> None:
+        messages = await ask("/ask Who are you?")
+        self.checks.that("a question that the SDK has no callback for is declined",
+                         "declined" in said(messages), messages)
 
     async def go_on(self) -> None:
         that = self.checks.that

@@ -2,7 +2,7 @@
 // in place of its CLI. Where the Python drive tells a story, this one tells what the two SDKs do
 // differently: joined flags, prompts before the answer to initialize, servers named in initialize.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve as resolvePath } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createRequire } from "node:module";
 
@@ -122,6 +122,40 @@ const parts = {
     const messages = await ask('/mcp calc add {"a": 1, "b": 2}', { mcpServers });
     checks.that("a server in the program is called", calls.join() === "1,2", messages);
     checks.that("its answer is the result", blocks(messages, "tool_result")[0].content === "3", messages);
+  },
+
+  async elicit() {
+    const seen = [];
+    const onElicitation = async (request) => {
+      seen.push(request);
+      return { action: "accept", content: { answer: "Ada" } };
+    };
+    const messages = await ask("/ask Who are you?", { onElicitation });
+    checks.that("the program is asked what the agent asks the user",
+      seen.length === 1 && seen[0].message === "Who are you?" && seen[0].mode === "form"
+        && seen[0].requestedSchema?.required?.[0] === "answer", seen);
+    checks.that("its answer reaches the agent", messages.at(-1).result === "Answer: Ada", messages);
+    const nobody = await ask("/ask Who are you?");
+    checks.that("without a callback the question is declined",
+      nobody.at(-1).result === "The question was declined.", nobody);
+  },
+
+  async serveBehind() {
+    const calls = [];
+    const add = tool("add", "adds", { a: z.number(), b: z.number() }, async ({ a, b }) => {
+      calls.push([a, b]);
+      return { content: [{ type: "text", text: String(a + b) }] };
+    });
+    const command = [process.env.SESSIOND_BIN, "--store", resolvePath("behind"), "acp", "--agent", "script"];
+    writeFileSync("behind.toml", `[agents.peer]\nkind = "acp"\ncommand = ${JSON.stringify(command)}\n`);
+    const env = { ...process.env, SESSIOND_CONFIG: resolvePath("behind.toml"), SESSIOND_AGENT: "peer" };
+    const mcpServers = () => ({ calc: createSdkMcpServer({ name: "calc", version: "1", tools: [add] }) });
+    const permissionMode = "bypassPermissions";
+    const first = await ask('/mcp calc add {"a": 1, "b": 2}', { mcpServers: mcpServers(), env, permissionMode });
+    checks.that("an ACP agent calls a server in the program", calls.join() === "1,2", first);
+    const resume = first.at(-1).session_id;
+    await ask('/mcp calc add {"a": 3, "b": 4}', { mcpServers: mcpServers(), env, permissionMode, resume });
+    checks.that("also in a session that is resumed", calls.length === 2, calls);
   },
 
   async goOn() {

@@ -3,8 +3,10 @@
 
 mod arguments;
 mod asks;
+mod coming;
 mod controls;
 mod cut;
+mod elicitation;
 mod engine;
 mod events;
 mod flags;
@@ -13,8 +15,10 @@ mod incoming;
 mod local;
 mod mirror;
 mod mode;
+mod open;
 mod outcome;
 mod output;
+mod outside;
 mod prompt;
 mod relay;
 mod rules;

@@ -27,8 +27,11 @@
 
 pub mod agent;
 pub mod control;
+mod elicited;
 pub mod face;
+mod likeness;
 pub mod line;
 pub mod message;
 pub mod tool;
 pub mod transcript;
+mod user_question;

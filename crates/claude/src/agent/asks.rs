@@ -8,6 +8,7 @@ use sessiond_protocol::{
 use super::link::Link;
 use super::servers;
 use crate::control::{self, Refused, text};
+use crate::{elicited, user_question};
 
 /// The id under which our hook before tools is registered.
 const BEFORE_TOOL: &str = "before_tool";
@@ -26,6 +27,9 @@ const OPTIONS: [(PermissionKind, &str); 3] = [
 /// Why a question that nobody decided is a no.
 const UNDECIDED: &str = "The user did not allow this call.";
 
+/// Why a call that asks the user does not run where nobody answered.
+const UNANSWERED: &str = "The user did not answer.";
+
 /// A question of the CLI.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Question {
@@ -33,6 +37,8 @@ pub(super) enum Question {
     BeforeTool(Call),
     /// May this call run?
     Permission(Call),
+    /// A server of the CLI's asks the user.
+    Elicitation(RequestBody),
     /// A message to a server of the client.
     Mcp {
         /// The server.
@@ -64,6 +70,7 @@ pub(super) fn read(request: &Map<String, Value>) -> Question {
     let subtype = text(request, "subtype").unwrap_or_default();
     let question = match &*subtype {
         "can_use_tool" => call(request, "input").map(Question::Permission),
+        "elicitation" => elicited::question(request).map(Question::Elicitation),
         "hook_callback" => hook(request).map(Question::BeforeTool),
         "mcp_message" => text(request, "server_name").and_then(|server| {
             let message = request.get("message")?.clone();
@@ -94,6 +101,7 @@ pub(super) fn outside(link: &Link, id: &str, request: &Map<String, Value>) {
     match read(request) {
         Question::BeforeTool(_) => respond(link, id, denied_hook(why)),
         Question::Permission(_) => respond(link, id, deny(why)),
+        Question::Elicitation(_) => respond(link, id, elicited::answer(Outcome::Declined)),
         Question::Mcp { message, .. } => {
             let answer = servers::local(&message);
             respond(
@@ -131,6 +139,13 @@ pub(super) fn permission(call: &ToolCall) -> RequestBody {
     })
 }
 
+/// What a call asks the user, where it is the tool for that.
+pub(super) fn form(call: &Call) -> Option<RequestBody> {
+    let asked = (call.name == user_question::TOOL).then(|| user_question::form(&call.input));
+    let (message, schema) = asked.flatten()?;
+    Some(RequestBody::Elicitation { message, schema })
+}
+
 /// What exactly a call would touch, as grants name it; all of its input where that is not known: a
 /// grant is never wider than what was asked.
 fn pattern(input: &Value) -> String {
@@ -161,6 +176,14 @@ pub(super) fn decision(outcome: Outcome, input: Value) -> Decision {
         Outcome::Changed { input } => Decision::Allow(input),
         Outcome::Denied { reason } => Decision::Deny(reason),
         _ => Decision::Deny(UNDECIDED.to_owned()),
+    }
+}
+
+/// What came of the questions of a call: they are answered in its input, or it does not run.
+pub(super) fn told(outcome: Outcome, input: &Value) -> Decision {
+    match outcome {
+        Outcome::Accepted { content } => Decision::Allow(user_question::answered(input, &content)),
+        _ => Decision::Deny(UNANSWERED.to_owned()),
     }
 }
 

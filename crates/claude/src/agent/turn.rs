@@ -21,6 +21,7 @@ use super::servers;
 use super::settings;
 use super::stream::Stream;
 use crate::control::{self, Message};
+use crate::elicited;
 
 /// What is said of the calls of a turn that was cancelled.
 const STOPPED: &str = "Stopped: the turn was cancelled.";
@@ -73,6 +74,8 @@ struct Answered {
 /// What a question was about.
 enum About {
     Permission(Call),
+    User(Call),
+    Elicitation,
     Mcp(Value),
 }
 
@@ -272,6 +275,7 @@ impl<'a> Turn<'a> {
                 };
                 asks::respond(link, &id, answer);
             }
+            Question::Elicitation(body) => self.ask((id, About::Elicitation), None, body),
             Question::Permission(call) => {
                 let asked = Asked {
                     id: &call.id,
@@ -280,8 +284,12 @@ impl<'a> Turn<'a> {
                 };
                 match self.calls.asked(self.context, asked).await? {
                     Standing::Open(open) => {
-                        let (item, body) = (open.item, asks::permission(&open.call));
-                        self.ask((id, About::Permission(call)), Some(item), body);
+                        let (item, form) = (open.item, asks::form(&call));
+                        let (about, body) = match form {
+                            Some(form) => (About::User(call), form),
+                            None => (About::Permission(call), asks::permission(&open.call)),
+                        };
+                        self.ask((id, about), Some(item), body);
                     }
                     Standing::Denied(reason) => asks::respond(link, &id, asks::deny(reason)),
                     Standing::Ended => {
@@ -331,18 +339,25 @@ impl<'a> Turn<'a> {
         let answer = match about {
             About::Permission(call) => {
                 let decision = asks::decision(outcome, call.input);
-                match &decision {
-                    Decision::Allow(input) => {
-                        self.calls.allowed(self.context, (&call.id, input)).await?;
-                    }
-                    Decision::Deny(_) => self.calls.refused(&call.id),
-                }
-                decision.answer()
+                self.decided(&call.id, decision).await?
             }
+            About::User(call) => {
+                let decision = asks::told(outcome, &call.input);
+                self.decided(&call.id, decision).await?
+            }
+            About::Elicitation => elicited::answer(outcome),
             About::Mcp(message) => servers::answered(&message, outcome),
         };
         asks::respond(&self.native.link, &id, answer);
         Ok(())
+    }
+
+    async fn decided(&mut self, call: &str, decision: Decision) -> Result<Value, TurnOver> {
+        match &decision {
+            Decision::Allow(input) => self.calls.allowed(self.context, (call, input)).await?,
+            Decision::Deny(_) => self.calls.refused(call),
+        }
+        Ok(decision.answer())
     }
 
     /// Ends what the CLI has left open, and says how the turn went.

@@ -36,6 +36,8 @@ pub struct Arguments {
     pub session: Option<SessionId>,
     /// The message after which the conversation is cut.
     pub resume_at: Option<String>,
+    /// The prompt of the one turn that going on from there may discard.
+    pub resume_drops: Option<String>,
     /// Whether nothing is to be stored.
     pub unstored: bool,
     /// Roots beside the working directory.
@@ -159,6 +161,7 @@ impl Arguments {
                 })?);
             }
             Flag::ResumeAt => self.resume_at = Some(value),
+            Flag::ResumeDrops => self.resume_drops = Some(value),
             Flag::Unstored => self.unstored = true,
             Flag::Root => self.roots.push(value),
             Flag::McpConfig => self.mcp_config.push(value),

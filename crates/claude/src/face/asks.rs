@@ -1,101 +1,20 @@
 //! What the agent asks through the face: permissions and calls of servers that live in the program.
 
-use std::collections::HashMap;
-
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sessiond_protocol::{
     Outcome, Permission, PermissionKind, RequestBody, RequestFrame, RequestId, WireError,
 };
 use uuid::Uuid;
 
 use super::arguments::Asked as Whom;
-use super::hooks::Run;
+use super::open::{Asked, Question};
+use super::outside::Outside;
 use super::rules::Verdict;
 use super::serve::{Face, Input};
-use super::tools::{self, Shown};
+use super::tools::Shown;
 use super::turn::Stopped;
 use crate::control;
-
-/// What the program was asked, until it answers or the question is taken back (WIRE-7).
-#[derive(Debug)]
-pub(super) enum Asked {
-    /// Whether a tool may run.
-    Permission(Question),
-    /// The same, through a tool of one of its servers.
-    PermissionTool(Question),
-    /// A hook that may decide the question of this request, which was asked too.
-    PermissionHook(RequestId),
-    /// One of the hooks of a run.
-    Hook(RequestId),
-    /// Something of a server of its.
-    Mcp(RequestFrame),
-    /// The server is being greeted.
-    Greeting(String),
-    /// Its tools are being listed.
-    Listing(String),
-    /// Nothing depends on the answer.
-    Told,
-}
-
-/// A question for permission.
-#[derive(Debug)]
-pub(super) struct Question {
-    pub(super) request: RequestFrame,
-    pub(super) shown: Shown,
-}
-
-/// What is open between the face and the program.
-#[derive(Debug, Default)]
-pub(super) struct Asks {
-    open: HashMap<String, Asked>,
-    /// Hooks that run, by the request that they answer.
-    pub(super) runs: HashMap<RequestId, Run>,
-}
-
-impl Asks {
-    /// Notes what is asked, and gives the id to ask it under.
-    pub(super) fn open(&mut self, asked: Asked) -> String {
-        let id = Uuid::now_v7().to_string();
-        self.open.insert(id.clone(), asked);
-        id
-    }
-
-    /// What an answer is to. One that is late, or was never asked for, is nothing.
-    pub(super) fn take(&mut self, id: &str) -> Option<Asked> {
-        self.open.remove(id)
-    }
-
-    /// Takes what the turn that runs has asked.
-    pub(super) fn take_turns(&mut self) -> Vec<(String, Asked)> {
-        let of_turn =
-            |asked: &Asked| !matches!(asked, Asked::Greeting(_) | Asked::Listing(_) | Asked::Told);
-        self.runs.clear();
-        self.open.extract_if(|_, asked| of_turn(asked)).collect()
-    }
-
-    /// Takes all that is open.
-    pub(super) fn take_all(&mut self) -> Vec<(String, Asked)> {
-        self.open.drain().collect()
-    }
-
-    /// Takes what was asked for a request of the engine.
-    pub(super) fn take_of(&mut self, request: RequestId) -> Vec<String> {
-        let is_of = |asked: &Asked| match asked {
-            Asked::Permission(question) | Asked::PermissionTool(question) => {
-                question.request.id == request
-            }
-            Asked::PermissionHook(id) | Asked::Hook(id) => *id == request,
-            Asked::Mcp(frame) => frame.id == request,
-            Asked::Greeting(_) | Asked::Listing(_) | Asked::Told => false,
-        };
-        let open = self.open.iter().filter(|(_, asked)| is_of(asked));
-        let ids: Vec<String> = open.map(|(id, _)| id.clone()).collect();
-        for id in &ids {
-            self.open.remove(id);
-        }
-        ids
-    }
-}
+use crate::likeness::back;
 
 /// How a question for permission was answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +30,9 @@ impl Face {
     pub(super) async fn asked(&mut self, request: RequestFrame) -> Result<(), WireError> {
         match &request.body {
             RequestBody::Permission(_) => self.ask_permission(request).await,
+            RequestBody::Elicitation { .. } | RequestBody::ElicitationUrl { .. } => {
+                self.ask_user(request).await
+            }
             RequestBody::Mcp { .. } => self.ask_server(request).await,
             RequestBody::Hook(_) => self.ask_hooks(request).await,
             // Nothing else was said to be answered.
@@ -137,11 +59,14 @@ impl Face {
                 );
                 self.refuse(question, reason).await
             }
-            Verdict::Ask if self.input == Input::Ended => {
-                let reason = "nobody can be asked: the input has ended".to_owned();
-                self.refuse(question, reason).await
-            }
             Verdict::Ask => match self.options.arguments.asked.clone() {
+                Some(Whom::Tool { server, tool }) if self.servers.is_given(&server) => {
+                    self.ask_outside((&server, &tool), question).await
+                }
+                _ if self.input == Input::Ended => {
+                    let reason = "nobody can be asked: the input has ended".to_owned();
+                    self.refuse(question, reason).await
+                }
                 Some(Whom::Program) => {
                     self.ask_program(question);
                     Ok(())
@@ -151,8 +76,7 @@ impl Face {
                     Ok(())
                 }
                 Some(Whom::Tool { server, .. }) => {
-                    let reason =
-                        format!("the server {server}, which decides, is not one of the program's");
+                    let reason = format!("the server {server}, which decides, is not configured");
                     self.refuse(question, reason).await
                 }
                 None => {
@@ -186,9 +110,34 @@ impl Face {
         self.permission_hooks(of, &shown);
     }
 
+    /// Asks a tool outside of the program: whether that still has something to say does not count.
+    async fn ask_outside(
+        &mut self,
+        tool: (&str, &str),
+        question: Question,
+    ) -> Result<(), WireError> {
+        let id = Uuid::now_v7().to_string();
+        let (servers, cwd) = (&self.servers, &self.options.cwd);
+        let outside = self
+            .outside
+            .get_or_insert_with(|| Outside::new(servers.given().to_vec(), cwd.as_ref()));
+        let arguments = asked_of_tool(&question.shown);
+        match outside.ask(&id, tool, arguments) {
+            Ok(waits) => {
+                self.out.state("requires_action");
+                let asked = Asked::PermissionOutside {
+                    question,
+                    _waits: waits,
+                };
+                self.asks.open.insert(id, asked);
+                Ok(())
+            }
+            Err(reason) => self.refuse(question, reason).await,
+        }
+    }
+
     fn ask_tool(&mut self, (server, tool): (&str, &str), question: Question) {
-        let Shown { id, name, input } = &question.shown;
-        let arguments = json!({ "tool_name": name, "input": input, "tool_use_id": id });
+        let arguments = asked_of_tool(&question.shown);
         let params = json!({ "name": tool, "arguments": arguments });
         let asked = Asked::PermissionTool(question);
         self.ask_mcp(server, ("tools/call", &params), asked);
@@ -313,7 +262,7 @@ impl Face {
         let call = request.item.and_then(|item| self.turn.as_ref()?.call(item));
         match (input, call, &request.body) {
             (Some(changed), Some((call, _)), _) => Outcome::Changed {
-                input: tools::back(call, &changed),
+                input: back(call, &changed),
             },
             (None, _, RequestBody::Permission(permission)) => allowed(permission),
             // There is no call whose input could be another one.
@@ -323,7 +272,7 @@ impl Face {
 
     /// The call that a question is about, as the program knows it; what is asked, where it is about
     /// none.
-    fn shown(&mut self, request: &RequestFrame) -> Shown {
+    pub(super) fn shown(&mut self, request: &RequestFrame) -> Shown {
         if let (Some(turn), Some(item)) = (&mut self.turn, request.item) {
             turn.tell_call(&self.out, item);
             if let Some((_, shown)) = turn.call(item) {
@@ -371,7 +320,11 @@ impl Face {
     ) -> Result<(), WireError> {
         match asked {
             Asked::Permission(question) => self.permission_answered(question, answer).await,
-            Asked::PermissionTool(question) => self.tool_answered(question, answer).await,
+            Asked::PermissionTool(question) | Asked::PermissionOutside { question, .. } => {
+                self.tool_answered(question, answer).await
+            }
+            Asked::Elicitation(request) => self.user_answered(&request, answer).await,
+            Asked::UserQuestion(question) => self.question_answered(question, answer).await,
             Asked::PermissionHook(request) => self.permission_hook_answered(request, answer).await,
             Asked::Hook(request) => self.hook_answered(request, answer).await,
             Asked::Mcp(request) => self.server_answered(&request, answer).await,
@@ -380,6 +333,20 @@ impl Face {
             Asked::Told => Ok(()),
         }
     }
+}
+
+/// What a tool that decides is given.
+fn asked_of_tool(shown: &Shown) -> Map<String, Value> {
+    let Shown { id, name, input } = shown;
+    let members = [
+        ("tool_name", Value::from(name.as_str())),
+        ("input", input.clone()),
+        ("tool_use_id", Value::from(id.as_str())),
+    ];
+    members
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
 }
 
 /// What an answer means. Nothing but a clear yes allows.

@@ -24,7 +24,10 @@ impl Face {
     ) -> Result<(), End> {
         let subtype = text(request, "subtype").unwrap_or_default();
         let answer = match subtype.as_str() {
-            "initialize" => self.initialize(request).await?,
+            "initialize" => match self.take_wishes(request) {
+                Ok(()) => return self.initialize(id).await,
+                Err(refused) => Err(refused),
+            },
             "interrupt" => return self.interrupted(id, request).await,
             "set_permission_mode" => self.set_mode(request).await,
             "set_model" => self.set_model(request).await,
@@ -57,7 +60,11 @@ impl Face {
         Ok(())
     }
 
-    async fn initialize(&mut self, request: &Map<String, Value>) -> Result<Answer, End> {
+    /// Takes up what the first `initialize` asks for.
+    fn take_wishes(&mut self, request: &Map<String, Value>) -> Result<(), Refused> {
+        if self.place != Place::Unmet {
+            return Ok(());
+        }
         let texts = |name: &str| match request.get(name) {
             Some(Value::String(text)) => Some(text.clone()),
             Some(Value::Array(texts)) => {
@@ -67,30 +74,22 @@ impl Face {
             _ => None,
         };
         let given = |name: &str| texts(name).filter(|text| !text.is_empty());
-        if self.place == Place::Unmet {
-            self.hooks = Hooks::read(request.get("hooks"));
-            self.wishes.instructions = given("systemPrompt");
-            self.wishes.more_instructions = given("appendSystemPrompt");
-            self.wishes.title = given("title");
-            if let Some(schema) = request.get("jsonSchema").filter(|it| it.is_object()) {
-                match Schema::new(schema) {
-                    Ok(schema) => self.wishes.schema = Some(schema),
-                    Err(problem) => return Ok(Err(Refused::new(problem))),
-                }
-            }
-            let living = request.get("sdkMcpServers").and_then(Value::as_array);
-            for name in living.into_iter().flatten().filter_map(Value::as_str) {
-                self.servers.live(name);
-            }
+        self.hooks = Hooks::read(request.get("hooks"));
+        self.wishes.instructions = given("systemPrompt");
+        self.wishes.more_instructions = given("appendSystemPrompt");
+        self.wishes.title = given("title");
+        if let Some(schema) = request.get("jsonSchema").filter(|it| it.is_object()) {
+            self.wishes.schema = Some(Schema::new(schema).map_err(Refused::new)?);
         }
-        self.meet().await?;
-        let answer = self.introduction();
-        self.greet_servers();
-        Ok(Ok(Some(answer)))
+        let living = request.get("sdkMcpServers").and_then(Value::as_array);
+        for name in living.into_iter().flatten().filter_map(Value::as_str) {
+            self.servers.live(name);
+        }
+        Ok(())
     }
 
     /// What the program learns about the agent.
-    fn introduction(&self) -> Value {
+    pub(super) fn introduction(&self) -> Value {
         let commands = self.agent.commands.iter().map(|command| {
             json!({ "name": command.name, "description": command.description,
                 "argumentHint": command.hint.as_deref().unwrap_or_default() })

@@ -4,7 +4,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, Event, EventFrame, Item, ItemId, Op, SessionId, TurnId, WireError,
+    Accepted, Cursor, ErrorCode, Event, EventFrame, Item, ItemId, Marker, Op, SessionId, TurnId,
+    WireError,
 };
 use sessiond_wire::waist::unexpected;
 use uuid::Uuid;
@@ -48,6 +49,51 @@ pub(super) async fn bookmark(
             }
         }
         after = next.ok_or_else(absent)?;
+    }
+}
+
+/// Checks that going on from a bookmark discards the turn of this prompt, as far as it is in force,
+/// and nothing else: what the program has not seen is not thrown away.
+///
+/// # Errors
+/// `invalid`, in the words by which programs know it.
+pub(super) async fn must_drop(
+    engine: &mut Engine,
+    session: SessionId,
+    (at, prompt): (Cursor, &str),
+) -> Result<(), WireError> {
+    let prompt = prompt.parse().ok().map(TurnId::new);
+    let (mut behind, mut after) = (Vec::new(), at);
+    loop {
+        let op = Op::SessionRead { after, limit: None };
+        let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
+            return Err(unexpected());
+        };
+        for event in events {
+            dropped(&mut behind, event);
+        }
+        match next {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    if prompt.is_some() && behind.iter().all(|(_, turn)| *turn == prompt) {
+        return Ok(());
+    }
+    let message = "Resume rejected by --resume-drops-turn: more than that turn would be discarded";
+    Err(WireError::new(ErrorCode::Invalid, message).about(session))
+}
+
+/// Takes note of what is said behind a bookmark; what was cleared or taken back is discarded already.
+fn dropped(behind: &mut Vec<(Cursor, Option<TurnId>)>, event: Value) {
+    let Ok(frame) = EventFrame::deserialize(event) else {
+        return;
+    };
+    match frame.event {
+        Event::ItemEnded { .. } => behind.push((frame.cursor.unwrap_or_default(), frame.turn)),
+        Event::Marker(Marker::Rewind { to, .. }) => behind.retain(|(cursor, _)| *cursor <= to),
+        Event::Marker(Marker::Clear {}) => behind.clear(),
+        _ => {}
     }
 }
 

@@ -9,12 +9,13 @@ use sessiond_protocol::{
 };
 use uuid::Uuid;
 
-use super::asks::Asked;
+use super::open::Asked;
 use super::rules::Verdict;
 use super::serve::{Face, Input};
 use super::tools::{self, Shown};
 use super::turn::Stopped;
 use crate::control;
+use crate::likeness::back;
 
 /// The hooks that a program registered, by event.
 #[derive(Debug, Default)]
@@ -223,7 +224,7 @@ impl Face {
                 Outcome::Denied { reason }
             }
             (Hook::BeforeTool { call }, None, Some(changed)) => Outcome::Changed {
-                input: tools::back(call, &changed),
+                input: back(call, &changed),
             },
             (Hook::Prompt { .. }, Some(reason), _) => {
                 if let Some(turn) = &mut self.turn {

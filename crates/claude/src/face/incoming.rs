@@ -46,7 +46,9 @@ impl Face {
     }
 
     async fn prompted(&mut self, prompt: Prompt) -> Result<(), End> {
-        self.meet().await?;
+        if !self.comes_later() {
+            self.meet().await?;
+        }
         let bytes: usize = self.held.iter().map(|held| held.bytes).sum();
         if self.held.len() >= HELD_PROMPTS || bytes > HELD_BYTES {
             let message = "too many prompts wait";
@@ -65,7 +67,8 @@ impl Face {
 
     /// Gives the engine the prompts that it may have now.
     pub(super) async fn submit_prompts(&mut self) -> Result<(), WireError> {
-        if self.waits_for_servers() && self.greeting_ends.is_some() {
+        let greets = self.waits_for_servers() && self.greeting_ends.is_some();
+        if greets || self.place == Place::Unmet {
             return Ok(());
         }
         self.greeting_ends = None;

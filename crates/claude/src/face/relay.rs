@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sessiond_protocol::{Outcome, RequestBody, RequestFrame, WireError};
 
-use super::asks::Asked;
+use super::open::Asked;
 use super::serve::{Face, Input};
 use crate::control;
 

@@ -13,13 +13,14 @@ use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
 
 use super::arguments::Arguments;
-use super::asks::Asks;
 use super::engine::Engine;
 use super::hooks::Hooks;
 use super::mirror::Mirror;
 use super::mode::Mode;
+use super::open::Asks;
 use super::outcome::Outcome;
 use super::output::Output;
+use super::outside::{self, Answered, Outside};
 use super::prompt::Prompt;
 use super::rules::{Rules, Verdict};
 use super::schema::Schema;
@@ -122,6 +123,8 @@ pub(super) struct Face {
     /// What `initialize` gave beside that.
     pub(super) wishes: Wishes,
     pub(super) asks: Asks,
+    /// The way to a tool that decides and does not live in the program, once it was asked.
+    pub(super) outside: Option<Outside>,
     /// What hooks said about calls that will be asked about.
     pub(super) opinions: HashMap<ItemId, Verdict>,
     /// Calls of the turn that have ended, as they were shown.
@@ -134,7 +137,9 @@ pub(super) struct Face {
     pub(super) held: VecDeque<Prompt>,
     /// Whether the next prompt that begins is interrupted at once: the interrupt came before.
     pub(super) interrupts_next: bool,
-    /// Until when prompts wait for servers of the program.
+    /// Requests `initialize` that wait for the session.
+    pub(super) initializing: Vec<String>,
+    /// Until when prompts, and the session that is named, wait for servers of the program.
     pub(super) greeting_ends: Option<Instant>,
     pub(super) usage: Option<Usage>,
     pub(super) results: u64,
@@ -171,6 +176,8 @@ enum Next {
     EngineGone(WireError),
     ReaderGone,
     Signal(Signal),
+    /// A tool outside of the program has answered.
+    Outside(Answered),
     /// It is time to look again.
     Look,
 }
@@ -228,6 +235,7 @@ impl Face {
     ) -> Result<Ended, End> {
         let mut lines_left = LINES_WHILE_FULL;
         loop {
+            self.come_in().await?;
             if self.input == Input::Ended && self.is_idle() {
                 let exit = if self.is_interrupted { 0 } else { self.exit };
                 return Ok(Ended::with(exit));
@@ -244,6 +252,11 @@ impl Face {
                 }
                 Next::InputEnded => self.input_ended().await?,
                 Next::Frame(frame) => self.frame(*frame).await?,
+                Next::Outside((id, answer)) => {
+                    if let Some(asked) = self.asks.take(&id) {
+                        self.answered_by(asked, answer).await?;
+                    }
+                }
                 Next::Look => self.look().await?,
                 Next::EngineGone(error) => return Err(error.into()),
                 Next::ReaderGone => {
@@ -282,6 +295,7 @@ impl Face {
                 Ok(frame) => Next::Frame(Box::new(frame)),
                 Err(error) => Next::EngineGone(error),
             },
+            answer = outside::answered(&mut self.outside) => Next::Outside(answer),
             () = queue.ready(), if is_full => Next::Look,
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => Next::Look,
         }

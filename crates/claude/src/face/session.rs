@@ -11,12 +11,12 @@ use sessiond_wire::Connection;
 use sessiond_wire::waist::unexpected;
 
 use super::arguments::GoOn;
-use super::asks::Asks;
 use super::cut;
 use super::engine::Engine;
 use super::hooks::Hooks;
 use super::mirror::Mirror;
 use super::mode::Mode;
+use super::open::Asks;
 use super::outcome::no_session;
 use super::output::Output;
 use super::rules::Rules;
@@ -86,6 +86,7 @@ impl Face {
             hooks: Hooks::default(),
             servers,
             asks: Asks::default(),
+            outside: None,
             opinions: HashMap::new(),
             ended: HashMap::new(),
             turn: None,
@@ -93,6 +94,7 @@ impl Face {
             queued: VecDeque::new(),
             held: VecDeque::new(),
             interrupts_next: false,
+            initializing: Vec::new(),
             greeting_ends: None,
             usage: None,
             results: 0,
@@ -122,7 +124,13 @@ impl Face {
     /// Goes on in a session or a copy of it, from its newest message or the one that is named.
     async fn go_on(&mut self, session: SessionId, found_by: FoundBy) -> Result<(), WireError> {
         let at = match self.options.arguments.resume_at.clone() {
-            Some(uuid) => Some(cut::bookmark(&mut self.engine, session, &uuid).await?),
+            Some(uuid) => {
+                let at = cut::bookmark(&mut self.engine, session, &uuid).await?;
+                if let Some(dropped) = &self.options.arguments.resume_drops {
+                    cut::must_drop(&mut self.engine, session, (at, dropped)).await?;
+                }
+                Some(at)
+            }
             None => None,
         };
         if self.options.arguments.fork {
@@ -310,7 +318,11 @@ impl Face {
     /// The kinds of request that are answered. Hooks cost the turn a record each, so only where
     /// somebody has a say.
     fn answers(&self) -> Vec<RequestKind> {
-        let mut answers = vec![RequestKind::Permission];
+        let mut answers = vec![
+            RequestKind::Permission,
+            RequestKind::Elicitation,
+            RequestKind::ElicitationUrl,
+        ];
         let hooked =
             !self.hooks.is_empty() || self.rules.denies_anything() || self.wishes.schema.is_some();
         answers.extend(hooked.then_some(RequestKind::Hook));

@@ -5,6 +5,7 @@ use sessiond_protocol::{Content, Losses, ToolCall, ToolContent};
 use sessiond_wire::foreign::{is_name, plain_name};
 
 use super::write::NAME_BYTES;
+use crate::likeness::as_known;
 
 /// A user's message: its text, or a list of blocks where it is more than that.
 pub(super) fn user_content(content: Vec<Content>, losses: &mut Losses) -> Value {
@@ -64,41 +65,44 @@ fn embedded(resource: &Value, losses: &mut Losses) -> Value {
     }
 }
 
-/// The name of a tool as a model's provider takes it.
-pub(super) fn name_of(name: &str, losses: &mut Losses) -> String {
-    if is_name(name, NAME_BYTES) {
-        return name.to_owned();
+/// The name of a call's tool, as Claude has it and a model's provider takes it, and its arguments: an
+/// object.
+pub(super) fn asked_of(call: &ToolCall, losses: &mut Losses) -> (String, Value) {
+    let (mut name, input) = as_known(call);
+    if name != call.name {
+        losses.note(
+            "names of tools",
+            "written as Claude's own, their arguments too",
+        );
     }
-    losses.note(
-        "names of tools",
-        "written with letters, digits, - and _ alone",
-    );
-    plain_name(name, NAME_BYTES)
-}
-
-/// The arguments of a call: an object.
-pub(super) fn input_of(call: &ToolCall, losses: &mut Losses) -> Value {
-    match &call.input {
-        Value::Object(_) => call.input.clone(),
-        Value::Null => json!({}),
-        other => {
-            losses.note(
-                "arguments that are no object",
-                "written as the member `value` of one",
-            );
-            json!({ "value": other })
-        }
+    if !is_name(&name, NAME_BYTES) {
+        losses.note(
+            "names of tools",
+            "written with letters, digits, - and _ alone",
+        );
+        name = plain_name(&name, NAME_BYTES);
     }
+    if !matches!(call.input, Value::Object(_) | Value::Null) {
+        losses.note(
+            "arguments that are no object",
+            "written as the member `input` of one",
+        );
+    }
+    (name, input)
 }
 
 /// The result of a call.
-pub(super) fn result_content(call: &ToolCall, losses: &mut Losses) -> Value {
+pub(super) fn result_content(
+    call: &ToolCall,
+    (name, input): (&str, &Value),
+    losses: &mut Losses,
+) -> Value {
     let mut blocks = Vec::new();
     for shown in &call.content {
         match shown {
             ToolContent::Content { content } => blocks.push(of(content, losses)),
             // It is what the arguments say.
-            ToolContent::Diff { .. } if crate::tool::diff(&call.name, &call.input).is_some() => {}
+            ToolContent::Diff { .. } if crate::tool::diff(name, input).is_some() => {}
             ToolContent::Diff { path, .. } => {
                 losses.note(
                     "changes of files",

@@ -13,7 +13,7 @@ use sessiond_protocol::{
 use sessiond_wire::foreign::{is_name, millis};
 use uuid::Uuid;
 
-use super::block::{input_of, name_of, result_content, user_content};
+use super::block::{asked_of, result_content, user_content};
 use super::index::PROVED_ON;
 
 /// The model that messages name whose own is not known. The CLI says so in one line when it resumes
@@ -185,13 +185,12 @@ impl<W: Write> Transcript<W> {
             )?;
         }
         self.calls.insert(native.clone());
-        let name = name_of(&call.name, &mut self.losses);
-        let input = input_of(&call, &mut self.losses);
+        let (name, input) = asked_of(&call, &mut self.losses);
+        let mut content = result_content(&call, (&name, &input), &mut self.losses);
         let block = json!({ "type": "tool_use", "id": native, "name": name, "input": input });
         self.piece(id, block, Finish::Whole);
         let asked = self.message_ends("tool_use")?;
         let is_unknown = !call.status.is_final() || call.status == ToolStatus::Unknown;
-        let mut content = result_content(&call, &mut self.losses);
         if is_unknown {
             content = Value::String(INTERRUPTED.to_owned());
             self.lose("outcomes of calls", "not known: written as interrupted")?;

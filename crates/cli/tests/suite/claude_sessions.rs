@@ -184,6 +184,57 @@ fn a_session_goes_on_at_an_earlier_message() {
     }
 }
 
+/// CKPT-2: what a program did not mean to discard is kept: it names the one turn, and any other refuses.
+#[test]
+fn going_on_earlier_discards_only_the_turn_that_is_named() {
+    let home = Home::new();
+    let said = |done: &Finished| {
+        let frames = done.stdout.lines();
+        let frames = frames.map(|it| serde_json::from_str::<Value>(it).unwrap());
+        let mut said = frames.filter(|frame| frame["type"] == "assistant");
+        said.next().unwrap()["uuid"].as_str().unwrap().to_owned()
+    };
+    let first = said(&one(&home, &["--session-id", ID], "one").well());
+    let second = said(&one(&home, &["--resume", ID], "two").well());
+    one(&home, &["--resume", ID], "three").well();
+    let shown = home.run(&["sessions", "show", "--json", ID]).well().stdout;
+    let events = shown
+        .lines()
+        .map(|it| serde_json::from_str::<Value>(it).unwrap());
+    let begun = events.filter(|frame| frame["event"]["type"] == "turn.started");
+    let turns: Vec<String> = begun
+        .map(|frame| frame["turn"].as_str().unwrap().to_owned())
+        .collect();
+    let cut = |at: &str, drops: &str| {
+        let at = format!("--resume-session-at={at}");
+        let drops = format!("--resume-drops-turn={drops}");
+        one(&home, &["--resume", ID, &at, &drops], "instead")
+    };
+    for (at, drops) in [
+        (&first, &*turns[1]),
+        (&second, &turns[1]),
+        (&second, UNKNOWN),
+        (&second, "x"),
+    ] {
+        let done = cut(at, drops);
+        assert_eq!(done.code, Some(1), "{drops}");
+        let error = last(&done)["errors"][0].as_str().unwrap().to_owned();
+        let prefix = "Resume rejected by --resume-drops-turn:";
+        assert!(error.starts_with(prefix), "{drops}: {error}");
+    }
+    let before = home.run(&["sessions", "show", ID]).well().stdout;
+    assert!(!before.contains("instead"), "{before}");
+    cut(&second, &turns[2]).well();
+    // What was taken back is discarded already: the turn in its place is the only one behind it.
+    let shown = home.run(&["sessions", "show", "--json", ID]).well().stdout;
+    let events = shown
+        .lines()
+        .map(|it| serde_json::from_str::<Value>(it).unwrap());
+    let begun = events.filter(|frame| frame["event"]["type"] == "turn.started");
+    let newest = begun.last().unwrap()["turn"].as_str().unwrap().to_owned();
+    cut(&second, &newest).well();
+}
+
 /// LOG-16: a session without persistence is the same, and leaves nothing.
 #[test]
 fn a_session_without_persistence_is_stored_nowhere() {

@@ -3,6 +3,7 @@
 
 mod behind;
 mod gates;
+mod transcripts;
 mod v2;
 mod withdrawn;
 
@@ -22,12 +23,16 @@ pub(super) const FACES: [&[Mutation]; 5] = [
 ];
 
 /// Of the agent behind a session, whose tests are those of the real binary.
-pub(super) const BEHIND: [&[Mutation]; 4] = [
+pub(super) const BEHIND: [&[Mutation]; 5] = [
     &behind::life::MUTATIONS,
     &behind::talk::MUTATIONS,
     &withdrawn::REAL,
     &behind::claude::MUTATIONS,
+    &behind::programs::MUTATIONS,
 ];
 
+/// Of Claude's crate what its own tests show.
+pub(super) const CLAUDE: [&[Mutation]; 1] = [&transcripts::MUTATIONS];
+
 /// Those of all of them.
-pub(super) const ALL: [&[&[Mutation]]; 2] = [&FACES, &BEHIND];
+pub(super) const ALL: [&[&[Mutation]]; 3] = [&FACES, &BEHIND, &CLAUDE];

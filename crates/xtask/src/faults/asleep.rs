@@ -17,8 +17,8 @@ use crate::process;
 use crate::workspace::{Workspace, cargo};
 
 /// The crates that are copied: those of the programs and of their tests.
-const CRATES: [&str; 12] = [
-    "acp", "claude", "cli", "codex", "engine", "host", "index", "log", "protocol", "script",
+const CRATES: [&str; 13] = [
+    "acp", "claude", "cli", "codex", "engine", "host", "index", "log", "mcp", "protocol", "script",
     "sqeq", "wire",
 ];
 
@@ -33,7 +33,7 @@ struct Subject {
     mutations: &'static [&'static [Mutation]],
 }
 
-const SUBJECTS: [Subject; 2] = [
+const SUBJECTS: [Subject; 3] = [
     Subject {
         package: "sessiond-acp",
         targets: &["--lib", "--test", "face"],
@@ -43,6 +43,11 @@ const SUBJECTS: [Subject; 2] = [
         package: "sessiond-cli",
         targets: &["--test", "suite"],
         mutations: &adapters::BEHIND,
+    },
+    Subject {
+        package: "sessiond-claude",
+        targets: &["--lib", "--test", "golden"],
+        mutations: &adapters::CLAUDE,
     },
 ];
 

@@ -1,5 +1,6 @@
 //! Every rule of the session core and of the engine around it, and how each is broken.
 
+mod called;
 mod clients;
 mod compaction;
 mod conversation;
@@ -41,7 +42,8 @@ const CLOSINGS: &str = "protocol/src/standing/closings.rs";
 pub(crate) const WAIST: [&[Mutation]; 1] = [&waist::MUTATIONS];
 
 /// All of the core's.
-pub(crate) const RULES: [&[Mutation]; 6] = [
+pub(crate) const RULES: [&[Mutation]; 7] = [
+    &called::MUTATIONS,
     &turns::MUTATIONS,
     &records::MUTATIONS,
     &clients::MUTATIONS,

@@ -96,6 +96,28 @@ fn what_is_written_is_read_as_it_was_told() {
     assert_eq!(write(items).0, text);
 }
 
+/// ADAPT-6: one mapping of tools: a transcript has them by the names that programs are shown.
+#[test]
+fn a_tool_of_another_agent_is_written_as_the_one_it_is_like() {
+    let Item::ToolCall(mut run) = call("run", ToolStatus::Completed, "out") else {
+        panic!("a call")
+    };
+    run.kind = ToolKind::Execute;
+    run.input = json!({ "command": "ls" });
+    let (text, losses) = write(vec![user("go"), Item::ToolCall(run)]);
+    assert_eq!(check(&text), []);
+    assert_eq!(
+        losses.iter().map(|(kind, _)| kind).collect::<Vec<_>>(),
+        ["names of tools"]
+    );
+    let back = read(&text);
+    let [_, Telling::Item(Item::ToolCall(told))] = &back[..] else {
+        panic!("{back:?}")
+    };
+    assert_eq!(told.name, "Bash");
+    assert_eq!(told.input, json!({ "command": "ls" }));
+}
+
 /// RESUME-6: a model is told of a call whose outcome is unknown, and every call has a result.
 #[test]
 fn a_call_that_nothing_tells_the_end_of_is_written_as_interrupted() {

@@ -2,5 +2,6 @@
 
 pub(super) mod claude;
 pub(super) mod life;
+pub(super) mod programs;
 pub(super) mod tables;
 pub(super) mod talk;
