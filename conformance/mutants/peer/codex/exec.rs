@@ -309,9 +309,6 @@ impl Stage for Turn {
         let how = (status, called.code, called.output.as_str());
         let item = self.items.saturating_sub(1);
         self.command("item.completed", item, command, how);
-        if called.code != Some(0) && on("refusal-fails-turn") {
-            self.desk.change(|state| state.own = true);
-        }
     }
 
     fn other(&mut self, _: &str) -> End {

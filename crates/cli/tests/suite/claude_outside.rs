@@ -77,7 +77,7 @@ fn a_server_outside_of_the_program_decides() {
         }
         let asked = home.read("asked");
         let calls = asked.lines().filter(|line| line.contains("tools/call"));
-        let call: Value = serde_json::from_str(calls.clone().last().unwrap()).unwrap();
+        let call: Value = serde_json::from_str(calls.clone().next_back().unwrap()).unwrap();
         assert_eq!(call["params"]["name"], "may", "{call}");
         let arguments = &call["params"]["arguments"];
         assert_eq!(arguments["tool_name"], "Bash", "{call}");

@@ -230,8 +230,11 @@ fn going_on_earlier_discards_only_the_turn_that_is_named() {
     let events = shown
         .lines()
         .map(|it| serde_json::from_str::<Value>(it).unwrap());
-    let begun = events.filter(|frame| frame["event"]["type"] == "turn.started");
-    let newest = begun.last().unwrap()["turn"].as_str().unwrap().to_owned();
+    let mut begun = events.filter(|frame| frame["event"]["type"] == "turn.started");
+    let newest = begun.next_back().unwrap()["turn"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     cut(&second, &newest).well();
 }
 

@@ -196,8 +196,8 @@ fn a_signal_tells_the_end_of_the_turn_to_a_client_of_version_2() {
         go(&mut server);
         assert_eq!(server.exit(BOUND).code(), Some(0), "{way}");
         let frames = server.read_to_end();
-        let states = frames.iter().map(|frame| &frame["params"]["update"]);
-        let idle = states.filter(|update| update["state"] == "idle").last();
+        let mut states = frames.iter().map(|frame| &frame["params"]["update"]);
+        let idle = states.rfind(|update| update["state"] == "idle");
         assert_eq!(
             idle.unwrap_or(&Value::Null)["stopReason"],
             "cancelled",

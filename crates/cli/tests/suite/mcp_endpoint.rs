@@ -172,8 +172,8 @@ fn a_program_that_cannot_be_asked_any_more_fails_the_call() {
     program.until(|frame| frame["subtype"] == "init");
     let (code, frames) = program.claude.end();
     assert_eq!(code, Some(0), "{frames:#?}");
-    let blocks = frames.iter().map(|frame| &frame["message"]["content"][0]);
-    let told = blocks.filter(|block| block["type"] == "tool_result").last();
+    let mut blocks = frames.iter().map(|frame| &frame["message"]["content"][0]);
+    let told = blocks.rfind(|block| block["type"] == "tool_result");
     let told = told.unwrap_or(&Value::Null);
     assert_eq!(told["is_error"], true, "{told}");
     assert!(told["content"].to_string().contains("has ended"), "{told}");
