@@ -195,7 +195,7 @@ impl Bench<'_> {
             .filter_map(|id| Some(format!("{}#", id.split_once('#')?.0)))
             .collect();
         odd.retain(|case| cases.contains(case));
-        if self.options.update || odd.is_empty() {
+        if odd.is_empty() {
             return Ok(red);
         }
         let odd: Vec<String> = odd.into_iter().collect();
