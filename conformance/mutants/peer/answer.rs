@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fault::{die_on, on};
 use crate::log::{self, Log, Refusal};
+use crate::native::uuid;
 use crate::session::Session;
 use crate::wire::Wire;
 
@@ -18,7 +19,6 @@ pub(crate) struct Agent {
     /// The client said nothing of itself.
     pub(crate) bare: bool,
     pub(crate) sessions: BTreeMap<String, Session>,
-    made: usize,
 }
 
 /// An error for the client.
@@ -49,7 +49,6 @@ impl Agent {
             client: None,
             bare: false,
             sessions: BTreeMap::new(),
-            made: 0,
         }
     }
 
@@ -179,11 +178,10 @@ impl Agent {
         if on("bare-clients-refused") && self.bare {
             return Err(invalid("this client can do too little"));
         }
-        self.made += 1;
         let id = if on("same-id") {
             format!("session-{}", std::process::id())
         } else {
-            format!("session-{}-{}", std::process::id(), self.made)
+            uuid()
         };
         if on("update-before-new") {
             self.wire.update(

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 
+use crate::common;
 use crate::fault::{die_on, on};
 use crate::script::End;
+use crate::tool::Tool;
 
 /// An open log; the session belongs to whoever has one.
 pub(crate) struct Log {
@@ -19,6 +21,8 @@ pub(crate) struct Log {
     torn: bool,
     /// Whether a record of the turn that runs was refused.
     refused: bool,
+    /// Whether what is appended goes nowhere.
+    deaf: bool,
 }
 
 /// What stands in a log.
@@ -59,6 +63,7 @@ impl Log {
             next: 0,
             torn: false,
             refused: false,
+            deaf: false,
         };
         log.append(&json!({"cwd": cwd}))?;
         Ok(log)
@@ -75,16 +80,27 @@ impl Log {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         file.read_to_end(&mut bytes)?;
-        let (content, next) = read(&bytes);
+        let (mut content, next) = read(&bytes);
         if on("damage-refused") && content.lost > 0 {
             return Err(Refusal::Broken);
         }
+        let foreign = common::foreign(&content.updates);
+        if foreign && on("cross-unseen") {
+            return Err(Refusal::Missing);
+        }
+        if on("cross-runs-again") {
+            for command in common::commands(&content.updates) {
+                let _ = Tool::start(&command, Path::new(&content.cwd)).map(Tool::output);
+            }
+        }
+        content.updates = common::as_own(id, content.updates);
         let log = Self {
             file,
             _lock: lock,
             next,
             torn: bytes.last().is_some_and(|byte| *byte != b'\n'),
             refused: false,
+            deaf: foreign && on("cross-writes-lost"),
         };
         Ok((log, content))
     }
@@ -92,7 +108,12 @@ impl Log {
     /// What stands in a log that somebody may hold.
     pub(crate) fn peek(folder: &Path, id: &str) -> Option<Content> {
         let bytes = std::fs::read(path(folder, id)).ok()?;
-        Some(read(&bytes).0)
+        let mut content = read(&bytes).0;
+        if on("cross-unlisted") && common::foreign(&content.updates) {
+            return None;
+        }
+        content.updates = common::as_own(id, content.updates);
+        Some(content)
     }
 
     /// The number of the next record.
@@ -107,6 +128,10 @@ impl Log {
 
     /// Appends a record. It is the kernel's when this returns, so no kill of ours loses it.
     pub(crate) fn append(&mut self, value: &Value) -> io::Result<()> {
+        if self.deaf {
+            self.next += 1;
+            return Ok(());
+        }
         let body = json!({"n": self.next, "v": value}).to_string();
         let mut line = format!("{body}\t{:016x}\n", sum(body.as_bytes()));
         if self.torn && !on("torn-tail-glued") {
@@ -170,7 +195,11 @@ fn hold(path: &Path) -> Result<File, Refusal> {
         .write(true)
         .create(true)
         .truncate(false)
-        .open(path.with_extension("lock"))?;
+        .open(path.with_extension(if on("cross-held-apart") {
+            common::word()
+        } else {
+            "lock".to_owned()
+        }))?;
     if on("load-locked-for-ever") {
         File::create(path.with_extension("held"))?;
     }

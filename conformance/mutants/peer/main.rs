@@ -11,6 +11,7 @@ mod answer;
 mod borrowed;
 mod claude;
 mod codex;
+mod common;
 mod desk;
 mod fault;
 mod hello;
@@ -34,6 +35,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use answer::Agent;
+use common::Face;
 use fault::on;
 use input::{Input, Line};
 use source::Source;
@@ -47,11 +49,19 @@ fn main() -> ExitCode {
     }
     if first.as_deref() == Some(OsStr::new("print")) {
         let session = arguments.next().unwrap_or_default();
+        common::speak(Face::Plain);
         return claude::print(&session.to_string_lossy());
     }
     let Ok(wire) = Wire::take_stdout() else {
         return ExitCode::FAILURE;
     };
+    let face = match first.as_deref().and_then(OsStr::to_str) {
+        Some("sqeq") => Face::Native,
+        Some("codex-app-server") => Face::App,
+        Some("claude" | "codex-exec") => Face::Plain,
+        _ => Face::Acp,
+    };
+    common::speak(face);
     if first.as_deref() == Some(OsStr::new("sqeq")) {
         return native::serve(wire);
     }

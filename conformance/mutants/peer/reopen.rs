@@ -78,7 +78,7 @@ impl Agent {
             updates.push(json!({"sessionUpdate": "session_info_update",
                 "title": std::process::id().to_string()}));
         }
-        if !on("open-calls-left-open") {
+        if !on("open-calls-left-open") && !on("cross-calls-open") {
             close_calls(&mut updates, cwd);
         }
         if lost > 0 && !on("damage-untold") {

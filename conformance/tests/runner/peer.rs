@@ -41,6 +41,10 @@ fn the_correct_peer_passes_everything() {
             "codex-app-server",
             include_str!("../../mutants/reference-peer-codex-app-server.toml"),
         ),
+        (
+            "cross",
+            include_str!("../../mutants/reference-peer-cross.toml"),
+        ),
     ];
     for (suite, shipped) in rows {
         let file = made_of(shipped, &folder, "");

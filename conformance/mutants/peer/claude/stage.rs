@@ -220,6 +220,8 @@ impl Stage for Turn<'_> {
     fn called(&mut self, id: &str, command: &str, called: &Called) {
         let good = called.code.is_some() || on("denial-is-good");
         let id = if on("result-other-id") { "other" } else { id };
+        let status = if good { "completed" } else { "failed" };
+        self.face.record(&json!({"called": status}));
         self.face.send(frame::tool_result(id, &called.output, good));
         if called.code.is_some() {
             self.hook(

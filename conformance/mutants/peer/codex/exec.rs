@@ -306,6 +306,7 @@ impl Stage for Turn {
     fn called(&mut self, _: &str, command: &str, called: &Called) {
         let good = called.code == Some(0) || on("failure-is-completed");
         let status = if good { "completed" } else { "failed" };
+        self.record(&json!({"called": status}));
         let how = (status, called.code, called.output.as_str());
         let item = self.items.saturating_sub(1);
         self.command("item.completed", item, command, how);

@@ -22,11 +22,12 @@ const FIRST: [&str; 11] = [
 ];
 
 /// What the names of faults begin with that are not about ACP, and their suites.
-const SUITES: [(&str, &str); 4] = [
+const SUITES: [(&str, &str); 5] = [
     ("sqeq-", "sqeq"),
     ("claude-", "claude"),
     ("exec-", "codex-exec"),
     ("app-", "codex-app-server"),
+    ("cross-", "cross"),
 ];
 
 /// The suite that a fault is about, by its name.

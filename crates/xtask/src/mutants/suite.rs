@@ -100,6 +100,10 @@ impl Suite {
              export = [{0:?}, \"print\", \"{{session}}\"]\n\
              [env]\nPEER_STATE = \"{{state_dir}}\"\nPEER_FAULT = {name:?}\n\
              PEER_MODEL = \"{{model_url}}\"\n\
+             [speaks]\nacp-v1 = [{0:?}, \"acp\"]\nacp-v2 = [{0:?}, \"acp\"]\n\
+             sqeq = [{0:?}, \"sqeq\"]\nclaude = [{0:?}, \"claude\"]\n\
+             codex-exec = [{0:?}, \"codex-exec\"]\n\
+             codex-app-server = [{0:?}, \"codex-app-server\"]\n\
              [timeouts]\n{TIMEOUTS}{1}",
             self.peer.display().to_string(),
             PROMPTS
