@@ -31,6 +31,9 @@ pub(crate) enum Ask {
         /// Milliseconds since it was sent, at most.
         #[serde(default)]
         within: Option<u64>,
+        /// The point since which these count instead.
+        #[serde(default)]
+        since: Option<String>,
     },
     /// So many frames fit; at least one when nothing else is said.
     Some {

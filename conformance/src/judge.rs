@@ -79,7 +79,8 @@ impl<'a> Judge<'a> {
                 to,
                 fits: pattern,
                 within,
-            } => self.answer(to, pattern.as_ref(), *within),
+                since,
+            } => self.answer(to, pattern.as_ref(), *within, since.as_deref()),
             Ask::Some {
                 frame,
                 window,
@@ -312,7 +313,13 @@ impl<'a> Judge<'a> {
         Talk::of(&self.played.recording, window, session, spoken)
     }
 
-    fn answer(&self, to: &str, pattern: Option<&Value>, within: Option<u64>) -> Held {
+    fn answer(
+        &self,
+        to: &str,
+        pattern: Option<&Value>,
+        within: Option<u64>,
+        since: Option<&str>,
+    ) -> Held {
         let Some(asked) = self.played.labels.get(to) else {
             return Err(self.unreached(to));
         };
@@ -339,7 +346,9 @@ impl<'a> Judge<'a> {
                 return Err(broken(format!("the answer was {}", short(frame))));
             }
         }
-        let took = entries[*first].at.saturating_sub(entries[asked.at].at);
+        let begun = since.and_then(|name| window::point(self.played, name));
+        let begun = begun.map_or(Ok(asked.at), usize::try_from).unwrap_or(0);
+        let took = entries[*first].at.saturating_sub(entries[begun].at);
         match within {
             Some(most) if took.as_millis() > u128::from(most) => {
                 Err(broken(format!("it took {} ms", took.as_millis())))
@@ -403,18 +412,6 @@ impl<'a> Judge<'a> {
         let seen = self.talk_in(window, &session);
         match seen.uncovered(&self.talk(later, Some(&session))?) {
             Some(lost) => Err(self.missing(format!("the client had seen {lost:?}"))),
-            None => self.complete(),
-        }
-    }
-
-    fn printed(&self, file: &str, window: &[String; 2], older: u64) -> Held {
-        let text = self.file(file)?.unwrap_or_default();
-        let window = self.window(Some(window))?;
-        let entries = &self.played.recording.entries;
-        let window = window.earlier(entries, std::time::Duration::from_millis(older));
-        let session = self.played.variables.fill(&Value::from("$session"));
-        match self.talk_in(window, &session).not_in(&text) {
-            Some(lost) => Err(broken(format!("the client had seen {lost:?}"))),
             None => self.complete(),
         }
     }

@@ -51,6 +51,10 @@ pub(crate) struct Target {
     /// `{bin}` is the target's own folder.
     #[serde(default)]
     pub(crate) speaks: BTreeMap<Tongue, Vec<String>>,
+    /// What a line of that file holds that is a record for the model, where other lines repeat it for
+    /// people: only such a line is damaged.
+    #[serde(default)]
+    pub(crate) record_mark: Option<String>,
     /// The command that prints the conversation of `{session}`; `{bin}` is the target's own folder.
     #[serde(default)]
     pub(crate) export: Vec<String>,
@@ -250,6 +254,7 @@ fn shipped(argv: &[String]) -> Result<Target, Error> {
         prompts: plain(),
         session_files: None,
         speaks: BTreeMap::new(),
+        record_mark: None,
         export: Vec::new(),
     })
 }

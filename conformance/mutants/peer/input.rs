@@ -138,6 +138,10 @@ fn parse(bytes: &[u8]) -> Line {
         die_on("bytes-kill");
     }
     let text = String::from_utf8_lossy(bytes);
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) if !on("mark-refused") => rest.to_owned(),
+        _ => text.into_owned(),
+    };
     if text.trim().is_empty() {
         return Line::Blank;
     }
@@ -158,7 +162,7 @@ fn parse(bytes: &[u8]) -> Line {
         return Line::Blank;
     }
     let mended = if on("surrogates-lost") {
-        text.into_owned()
+        text
     } else {
         mend(&text)
     };

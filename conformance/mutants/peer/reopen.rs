@@ -5,8 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::answer::{Agent, Fault, folder, invalid, refused};
-use crate::fault::on;
+use crate::fault::{die_on, on};
 use crate::log::{Content, Log, Refusal};
+use crate::session::Session;
 use crate::tool::Tool;
 
 impl Agent {
@@ -22,6 +23,19 @@ impl Agent {
             Err(_) if on("load-takes-relative") => "/".to_owned(),
             cwd => cwd?,
         };
+        let runs = self.sessions.get(id).is_some_and(Session::busy);
+        if runs {
+            die_on("load-running-kills");
+        }
+        if runs && !on("load-stops-turn") {
+            // The turn goes on, and what it says next follows what is shown now.
+            let content = Log::peek(&self.folder, id).unwrap_or_default();
+            let unshown = on("load-running-empty");
+            return Ok((
+                id.to_owned(),
+                if unshown { Content::default() } else { content },
+            ));
+        }
         if let Some(session) = self.sessions.remove(id) {
             session.close();
         }

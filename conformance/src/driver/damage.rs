@@ -25,6 +25,13 @@ impl Driver<'_> {
             .record
             .as_deref()
             .map(|text| self.variables.text(text));
+        // What is said of a text is said of the record that the model is told.
+        let mark = self
+            .target
+            .record_mark
+            .as_deref()
+            .filter(|_| wanted.is_some());
+        let texts: Vec<&str> = wanted.as_deref().into_iter().chain(mark).collect();
         let how = match (damage.how, &damage.how_from) {
             (Some(how), _) => how,
             (None, Some(name)) => self.named(name)?,
@@ -33,7 +40,7 @@ impl Driver<'_> {
         for path in files.iter().rev() {
             let bytes = std::fs::read(path)
                 .map_err(|error| Error::io(path.display().to_string(), error))?;
-            let Some(harmed) = harm(&bytes, wanted.as_deref(), how) else {
+            let Some(harmed) = harm(&bytes, &texts, how) else {
                 continue;
             };
             std::fs::write(path, harmed)
@@ -78,17 +85,17 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The file with the harm done; `None` when it has no such record.
-fn harm(bytes: &[u8], record: Option<&str>, how: Harm) -> Option<Vec<u8>> {
+/// The file with the harm done to the last line that holds all `texts`; `None` when it has no such one.
+fn harm(bytes: &[u8], texts: &[&str], how: Harm) -> Option<Vec<u8>> {
     if how == Harm::ZeroTail {
         return Some([bytes, &[0; ZEROS]].concat());
     }
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let holds = |line: &&[u8]| match record {
-        None => true,
-        Some(text) => line
-            .windows(text.len())
-            .any(|window| window == text.as_bytes()),
+    let holds = |line: &&[u8]| {
+        texts.iter().all(|text| {
+            let mut windows = line.windows(text.len());
+            windows.any(|window| window == text.as_bytes())
+        })
     };
     let at = lines.iter().rposition(holds)?;
     let (before, line, after) = (lines[..at].concat(), lines[at], lines[at + 1..].concat());

@@ -1,25 +1,28 @@
 use super::{Harm, harm, matches};
 
-/// The harm, the text of the record, and the file afterwards; `None` when there is no such record.
-type Row<'a> = (Harm, Option<&'a str>, Option<&'a [u8]>);
+/// The harm, the texts of the record, and the file afterwards; `None` when there is no such record.
+type Row<'a> = (Harm, &'a [&'a str], Option<&'a [u8]>);
 
 #[test]
 fn each_harm_hits_the_last_record_that_holds_the_text() {
     let file = b"a:x\nb:x\nc:y\n";
     let zeros = [&b"a:x\n"[..], &[0; 512], b"c:y\n"].concat();
-    let rows: [Row<'_>; 8] = [
-        (Harm::Cut, Some(":x"), Some(b"a:x\nb:")),
-        (Harm::Cut, None, Some(b"a:x\nb:x\nc:")),
-        (Harm::Flip, None, Some(b"a:x\nb:x\nc:x\n")),
-        (Harm::Twice, Some("a:"), Some(b"a:x\na:x\nb:x\nc:y\n")),
-        (Harm::Drop, Some(":x"), Some(b"a:x\nc:y\n")),
+    let rows: [Row<'_>; 10] = [
+        (Harm::Cut, &[":x"], Some(b"a:x\nb:")),
+        (Harm::Cut, &[], Some(b"a:x\nb:x\nc:")),
+        (Harm::Flip, &[], Some(b"a:x\nb:x\nc:x\n")),
+        (Harm::Twice, &["a:"], Some(b"a:x\na:x\nb:x\nc:y\n")),
+        (Harm::Drop, &[":x"], Some(b"a:x\nc:y\n")),
         (
             Harm::Garbage,
-            Some("a:"),
+            &["a:"],
             Some(b"a:x\n%%% not a record %%%\nb:x\nc:y\n"),
         ),
-        (Harm::Zeros, Some(":x"), Some(&zeros)),
-        (Harm::Drop, Some("z"), None),
+        (Harm::Zeros, &[":x"], Some(&zeros)),
+        (Harm::Drop, &["z"], None),
+        // A mark says which of the lines that hold a text is meant.
+        (Harm::Drop, &[":x", "a:"], Some(b"b:x\nc:y\n")),
+        (Harm::Drop, &[":x", "c:"], None),
     ];
     for (how, record, expected) in rows {
         assert_eq!(harm(file, record, how).as_deref(), expected, "{how:?}");

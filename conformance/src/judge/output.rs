@@ -1,5 +1,5 @@
-//! What the calls of a window printed, wherever the protocol lets it stand: in the content of the
-//! call, or in a terminal that this names.
+//! What was printed: by the calls of a window, wherever the protocol lets it stand (in the content of
+//! the call, or in a terminal that this names), and by a target's own command.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::talk::{Item, Talk};
-use super::{Held, Judge};
+use super::{Held, Judge, broken};
 use crate::matcher::fits;
 
 impl Judge<'_> {
@@ -31,6 +31,19 @@ impl Judge<'_> {
         }
         let text: String = text.chars().take(200).collect();
         Err(self.missing(format!("what was printed is {text:?}")))
+    }
+
+    /// What the client saw of the agent's text in a window stands in a recorded file.
+    pub(super) fn printed(&self, file: &str, window: &[String; 2], older: u64) -> Held {
+        let text = self.file(file)?.unwrap_or_default();
+        let window = self.window(Some(window))?;
+        let entries = &self.played.recording.entries;
+        let window = window.earlier(entries, std::time::Duration::from_millis(older));
+        let session = self.played.variables.fill(&Value::from("$session"));
+        match self.talk_in(window, &session).not_in(&text) {
+            Some(lost) => Err(broken(format!("the client had seen {lost:?}"))),
+            None => self.complete(),
+        }
     }
 }
 

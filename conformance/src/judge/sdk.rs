@@ -95,8 +95,9 @@ impl Judge<'_> {
                         let (id, of) = (line["item"]["id"].to_string(), &line["item"]["type"]);
                         let early = !turn && *of != "error";
                         let whole = AT_ONCE.iter().any(|kind| of == kind);
-                        let new = items.insert((kind == "item.completed", id.clone()));
-                        let begun = whole || kind == "item.started" || items.contains(&(false, id));
+                        let known = items.contains(&(false, id.clone()));
+                        let begun = whole || kind == "item.started" || known;
+                        let new = items.insert((kind == "item.completed", id));
                         early || !begun || (!new && kind != "item.updated")
                     }
                 };
@@ -206,3 +207,7 @@ impl Judge<'_> {
             .collect()
     }
 }
+
+#[cfg(test)]
+#[path = "sdk_tests.rs"]
+mod tests;

@@ -149,3 +149,7 @@ impl Talk {
 fn blocks(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
+
+#[cfg(test)]
+#[path = "sdk_talk_tests.rs"]
+mod tests;
