@@ -89,8 +89,6 @@ impl Blobs {
 
     /// Puts bytes on stable storage.
     pub(crate) fn keep_bytes(&self, data: &[u8]) -> Result<BlobName, LogError> {
-        let (id, key) = self.keys.current()?;
-        let name = blake3::keyed_hash(&key, data).to_hex().to_string();
         let dir = self.home.blobs();
         if found(self.fs.stat(&dir)).doing("look up", &dir)?.is_none() {
             self.fs.make_dir(&dir).doing("create", &dir)?;
@@ -98,8 +96,20 @@ impl Blobs {
         self.fs
             .sync_dir(self.home.root())
             .doing("sync", self.home.root())?;
+        self.put(data, Replace::Durable)
+    }
+
+    /// Puts the content of a blob on stable storage, in a log that nobody sees before its directories
+    /// are synced.
+    pub(crate) fn keep_content(&self, data: &[u8]) -> Result<BlobName, LogError> {
+        self.put(data, Replace::Content)
+    }
+
+    fn put(&self, data: &[u8], how: Replace) -> Result<BlobName, LogError> {
+        let (id, key) = self.keys.current()?;
+        let name = blake3::keyed_hash(&key, data).to_hex().to_string();
         let path = self.path(&name);
-        replace(self.fs.as_ref(), &path, data, Replace::Durable).doing("write", &path)?;
+        replace(self.fs.as_ref(), &path, data, how).doing("write", &path)?;
         Ok(BlobName {
             name,
             key: id,

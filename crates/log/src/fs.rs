@@ -119,6 +119,8 @@ pub trait Lock: Send + Sync + Debug {
 pub(crate) enum Replace {
     /// Content and name are on stable storage when it returns.
     Durable,
+    /// Content is; the name follows with the next sync of its directory.
+    Content,
     /// Atomic for those who read now; a power cut may leave the old content or none.
     Atomic,
 }
@@ -148,7 +150,7 @@ pub(crate) fn replace(fs: &dyn Fs, path: &Path, bytes: &[u8], how: Replace) -> i
 pub(crate) fn fill(fs: &dyn Fs, path: &Path, bytes: &[u8], how: Replace) -> io::Result<()> {
     let mut file = fs.create(path)?;
     write_whole(file.as_mut(), bytes)?;
-    if how == Replace::Durable {
+    if how != Replace::Atomic {
         file.sync()?;
     }
     Ok(())

@@ -44,7 +44,7 @@ impl Nascent {
         self.lease.writer()
     }
 
-    /// Puts bytes on stable storage for a record to name.
+    /// Puts bytes on stable storage for a record to name; their names are by [`Nascent::settle`].
     ///
     /// # Errors
     /// [`LogError::Io`].
@@ -52,7 +52,7 @@ impl Nascent {
         let held = self.lease.held();
         held.store
             .blobs(&held.home)
-            .keep_bytes(bytes)
+            .keep_content(bytes)
             .map(Attachment)
     }
 

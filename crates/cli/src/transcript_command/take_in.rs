@@ -120,7 +120,7 @@ pub(super) fn make(
             Ok::<_, Failure>(items)
         };
         let (kept, items) = tokio::try_join!(keeping, telling)?;
-        importer.kept(keeper);
+        importer.kept(keeper).await?;
         if items == 0 {
             let path = path.display();
             return Err(Failure::Usage(format!(

@@ -8,6 +8,7 @@ use sessiond_protocol::{
     ErrorCode, ItemId, Marker, RequestId, SessionId, SessionView, Standing, Start, SubmissionId,
     Telling, Titler, Told, TurnId, WireError,
 };
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::{Engine, opening};
@@ -26,6 +27,9 @@ const AHEAD: usize = 4;
 
 /// Longest piece that an original is kept in, in bytes: a few of them are in memory at a time.
 pub const PIECE_BYTES: usize = 4 << 20;
+
+/// Pieces that may be on their way to the disk: one is written while the others are synced.
+const PIECES_AHEAD: usize = 3;
 
 /// Pieces that one record names: its data stays in its line.
 const PIECES: usize = 64;
@@ -65,6 +69,8 @@ pub struct Keeper {
     session: SessionId,
     nascent: Arc<Nascent>,
     originals: Vec<Original>,
+    /// Pieces with the shape and the name of their files, in order.
+    under_way: VecDeque<((String, String), JoinHandle<Result<Attachment, WireError>>)>,
 }
 
 /// A file that is kept, or a part of it.
@@ -183,12 +189,18 @@ impl Importer {
             session: self.session,
             nascent: self.nascent.clone(),
             originals: Vec::new(),
+            under_way: VecDeque::new(),
         }
     }
 
     /// The session keeps what a keeper of it has kept.
-    pub fn kept(&mut self, keeper: Keeper) {
+    ///
+    /// # Errors
+    /// `storage`.
+    pub async fn kept(&mut self, mut keeper: Keeper) -> Result<(), WireError> {
+        keeper.settle(0).await?;
         self.originals.extend(keeper.originals);
+        Ok(())
     }
 
     /// Makes the session appear.
@@ -269,7 +281,8 @@ impl Importer {
 
 impl Keeper {
     /// Keeps the next piece of a file that the conversation was written in, as it is; at most
-    /// [`PIECE_BYTES`] at once. `shape` and `file` are as in [`Marker::Original`].
+    /// [`PIECE_BYTES`] at once. `shape` and `file` are as in [`Marker::Original`]. It is kept when the
+    /// session [has it](Importer::kept); an error may be that of a piece before.
     ///
     /// # Errors
     /// `storage`.
@@ -278,20 +291,34 @@ impl Keeper {
         (shape, file): (&str, &str),
         piece: Vec<u8>,
     ) -> Result<(), WireError> {
+        self.settle(PIECES_AHEAD - 1).await?;
         let (nascent, session) = (self.nascent.clone(), self.session);
         let attach = move || {
             let attached = nascent.attach(&piece);
             attached.map_err(|error| refusal(session, &error))
         };
-        let piece = opening::blocking(attach).await?;
-        let (shape, file) = (shape.to_owned(), file.to_owned());
+        let attached = tokio::task::spawn_blocking(attach);
+        let named = (shape.to_owned(), file.to_owned());
+        self.under_way.push_back((named, attached));
+        Ok(())
+    }
+
+    /// Waits until no more than so many pieces are on their way.
+    async fn settle(&mut self, most: usize) -> Result<(), WireError> {
+        while self.under_way.len() > most
+            && let Some((named, attached)) = self.under_way.pop_front()
+        {
+            let broken = |_| WireError::new(ErrorCode::Internal, "keeping a piece broke down");
+            self.add(named, attached.await.map_err(broken)??);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, (shape, file): (String, String), piece: Attachment) {
         let last = self.originals.last_mut();
         let last = last.filter(|last| last.shape == shape && last.file == file);
         let offset = match last {
-            Some(last) if last.pieces.len() < PIECES => {
-                last.pieces.push(piece);
-                return Ok(());
-            }
+            Some(last) if last.pieces.len() < PIECES => return last.pieces.push(piece),
             Some(last) => last.offset + last.bytes(),
             None => 0,
         };
@@ -301,7 +328,6 @@ impl Keeper {
             offset,
             pieces: vec![piece],
         });
-        Ok(())
     }
 }
 

@@ -66,7 +66,7 @@ async fn import(engine: &Engine, foreign: Foreign) -> SessionId {
     }
     let beside = keeper.keep(("claude", "beside"), b"other".to_vec());
     beside.await.unwrap();
-    importer.kept(keeper);
+    importer.kept(keeper).await.unwrap();
     for told in conversation() {
         importer.tell(told).await.unwrap();
     }
