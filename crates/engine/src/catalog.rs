@@ -100,50 +100,6 @@ fn index_error(error: &IndexError) -> WireError {
     }
 }
 
-/// Bytes of records at which a page ends before its limit: our frames stay under 1 MiB where their
-/// content can be split (WIRE-4).
-const PAGE_BYTES: usize = 512 * 1024;
-
-/// One page of a session's durable events, as event frames.
-pub(crate) fn read(
-    store: &Store,
-    session: SessionId,
-    after: Cursor,
-    limit: Option<u32>,
-) -> Result<Accepted, WireError> {
-    let subject = subject(session)?;
-    let limit = limit
-        .unwrap_or(limits::PAGE_EVENTS)
-        .clamp(1, limits::PAGE_EVENTS) as usize;
-    let (mut frames, mut bytes, mut more) = (Vec::new(), 0_usize, 0_usize);
-    let scan = store.visit(&subject, &mut |record| {
-        if record.seq <= after.0 {
-        } else if frames.len() < limit && bytes < PAGE_BYTES {
-            bytes += record.data.len();
-            frames.push(to_frame(session, record));
-        } else {
-            more += 1;
-        }
-    });
-    let scan = scan.map_err(|error| refusal(session, &error))?;
-    if scan.is_blank() {
-        return Err(refusal(session, &LogError::NotFound(subject)));
-    }
-    let last = frames.last().and_then(|frame| frame.cursor);
-    let next = last.filter(|_| more > 0);
-    if next.is_none() {
-        frames.extend(scan.damage.iter().map(|place| damage_frame(session, place)));
-    }
-    let events: Result<Vec<_>, _> = frames.iter().map(serde_json::to_value).collect();
-    let events = events.map_err(|error| {
-        WireError::new(
-            ErrorCode::Internal,
-            format!("an event could not be written: {error}"),
-        )
-    })?;
-    Ok(Accepted::Events { events, next })
-}
-
 /// All durable events of a session in order, broken places at their end, in one reading and without
 /// a lease.
 ///

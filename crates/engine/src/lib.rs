@@ -37,6 +37,7 @@ mod drift;
 mod engine;
 mod feed;
 mod outlet;
+mod pages;
 mod past;
 mod record;
 mod recovered;

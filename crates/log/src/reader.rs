@@ -1,5 +1,8 @@
 //! Reads a log: finds its segments, links them, walks through them.
 
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
 use crate::blob::Blobs;
 use crate::chain::{Chain, Found, Part};
 use crate::error::{Doing, LogError, found};
@@ -34,6 +37,27 @@ pub(crate) struct Reader<'a> {
     pub(crate) subject: &'a Subject,
     pub(crate) home: &'a Home,
     pub(crate) blobs: &'a Blobs,
+}
+
+/// The part that holds the record behind `seq`, as far as headers tell.
+fn behind(chain: &Chain, walk: &mut Walk<'_>, seq: u64) -> usize {
+    let first_seq = |part: &Part| part.found.header.as_ref().map(|header| header.first_seq);
+    let first = chain
+        .parts
+        .iter()
+        .rposition(|part| first_seq(part).is_some_and(|first| first <= seq + 1));
+    let first = first.unwrap_or(0);
+    // What the first segment lacks is told of as everywhere.
+    match chain
+        .parts
+        .get(first)
+        .and_then(first_seq)
+        .filter(|_| first > 0)
+    {
+        Some(first_seq) => walk.begin_at(seq + 1, first_seq),
+        None => walk.begin_at(seq + 1, 1),
+    }
+    first
 }
 
 /// The segment files of a log that are as they were written, ordered by name.
@@ -73,6 +97,29 @@ impl Reader<'_> {
         walk.finish()
     }
 
+    /// Shows `visit` records and damage, until it has seen enough.
+    pub(crate) fn visit_some(
+        &self,
+        since: Since,
+        visit: &mut dyn FnMut(Seen<'_>) -> ControlFlow<()>,
+    ) -> Result<Scan, LogError> {
+        let enough = Cell::new(false);
+        let behind = match since {
+            Since::Behind(seq) => seq,
+            Since::Start | Since::Checkpoint => 0,
+        };
+        let mut show = |seen: Seen<'_>| {
+            let is_before = matches!(seen, Seen::Damage(damage) if damage.after_seq < behind);
+            if !enough.get() && !is_before {
+                enough.set(visit(seen).is_break());
+            }
+        };
+        let mut walk = Walk::new(self.blobs, &mut show);
+        walk.enough = Some(&enough);
+        self.walk(None, since, &mut walk)?;
+        walk.finish()
+    }
+
     /// A scan without the records, and the files that hold those up to `until`.
     pub(crate) fn survey(
         &self,
@@ -99,8 +146,12 @@ impl Reader<'_> {
         let first = match since {
             Since::Start => 0,
             Since::Checkpoint => self.begin(&chain, walk)?,
+            Since::Behind(seq) => behind(&chain, walk, seq),
         };
         for (index, part) in chain.parts.iter().enumerate().skip(first) {
+            if walk.has_seen_enough() {
+                break;
+            }
             let bytes = self.bytes(part)?;
             walk.segment(
                 part,
@@ -117,6 +168,14 @@ impl Reader<'_> {
             walk.carried(&carry.lines);
         }
         Ok(())
+    }
+
+    /// The records with which segments begin, ascending: where reading can begin without reading what
+    /// lies before.
+    pub(crate) fn beginnings(&self) -> Result<Vec<u64>, LogError> {
+        let chain = self.chain(&mut Scan::default())?;
+        let headers = chain.parts.iter().filter_map(|p| p.found.header.as_ref());
+        Ok(headers.map(|header| header.first_seq).collect())
     }
 
     /// The part that begins with the newest checkpoint that is whole; the first one without any.

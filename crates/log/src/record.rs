@@ -52,6 +52,20 @@ pub struct RecordView<'a> {
     pub data: &'a str,
 }
 
+impl Record {
+    /// The record as a visitor is shown it.
+    #[must_use]
+    pub fn view(&self) -> RecordView<'_> {
+        RecordView {
+            seq: self.seq,
+            epoch: self.epoch,
+            at: &self.at,
+            kind: &self.kind,
+            data: &self.data,
+        }
+    }
+}
+
 impl RecordView<'_> {
     /// A copy that owns its texts.
     #[must_use]

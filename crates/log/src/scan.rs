@@ -57,6 +57,9 @@ pub enum Since {
     /// With its newest checkpoint that is whole, which is then the first record shown; with the
     /// first record where there is none. What lies before is not looked at (LOG-10).
     Checkpoint,
+    /// With the record behind this one. Segments that end before it are not looked at, and damage
+    /// before it is not told of.
+    Behind(u64),
 }
 
 /// Bytes of one segment file.

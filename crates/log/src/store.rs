@@ -1,5 +1,6 @@
 //! A store: the directory that holds the logs of one user.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::owner::{Holder, Owner};
 use crate::pool::Pool;
 use crate::reader::Reader;
 use crate::record::{Record, RecordView};
-use crate::scan::Scan;
+use crate::scan::{Scan, Seen, Since};
 use crate::subject::Subject;
 
 /// Longest owner record or STORE file, in bytes.
@@ -146,6 +147,30 @@ impl Store {
         visit: &mut dyn FnMut(RecordView<'_>),
     ) -> Result<Scan, LogError> {
         self.with_reader(subject, |reader| reader.scan(None, visit))
+    }
+
+    /// [`Store::visit`] for part of a log: shows `visit` records and damage in their order until it has
+    /// seen enough, one segment at a time. The answer tells of what was looked at.
+    ///
+    /// # Errors
+    /// [`LogError::Io`]; `visit` may have been shown something by then.
+    pub fn visit_some(
+        &self,
+        subject: &Subject,
+        since: Since,
+        visit: &mut dyn FnMut(Seen<'_>) -> ControlFlow<()>,
+    ) -> Result<Scan, LogError> {
+        self.with_reader(subject, |reader| reader.visit_some(since, visit))
+    }
+
+    /// The records with which the segments of a log begin, ascending: between two of them
+    /// [`Store::visit_some`] reads one segment. Empty without a log; a segment with a broken head is
+    /// not among them.
+    ///
+    /// # Errors
+    /// [`LogError::Io`].
+    pub fn beginnings(&self, subject: &Subject) -> Result<Vec<u64>, LogError> {
+        self.with_reader(subject, |reader| reader.beginnings())
     }
 
     /// The first record, the header of the session, without reading the rest (LOG-2).

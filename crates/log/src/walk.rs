@@ -1,5 +1,6 @@
 //! Goes through the lines of a log in order and judges each of them.
 
+use std::cell::Cell;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
@@ -30,6 +31,8 @@ pub(crate) struct Walk<'a> {
     lost: u64,
     failure: Option<LogError>,
     pub(crate) survey: Option<Survey>,
+    /// Whether nobody wants to be shown more, where somebody may say so.
+    pub(crate) enough: Option<&'a Cell<bool>>,
 }
 
 /// The walk within one segment.
@@ -56,10 +59,16 @@ impl<'a> Walk<'a> {
             lost: 0,
             failure: None,
             survey: None,
+            enough: None,
         }
     }
 
-    /// Begins with the checkpoint `seq`, in a segment that begins with the record `first_seq`: what
+    /// Whether the rest need not be looked at.
+    pub(crate) fn has_seen_enough(&self) -> bool {
+        self.enough.is_some_and(Cell::get)
+    }
+
+    /// Begins with the record `seq`, in a segment that begins with the record `first_seq`: what
     /// comes before is not looked at.
     pub(crate) fn begin_at(&mut self, seq: u64, first_seq: u64) {
         self.since = seq.saturating_sub(1);
@@ -99,6 +108,9 @@ impl<'a> Walk<'a> {
             self.enter(&mut place, header.epoch, header.first_seq);
         }
         while let Some(piece) = place.rest.next() {
+            if self.has_seen_enough() {
+                return;
+            }
             self.piece(&mut place, piece);
         }
         if let Some(missing) = part

@@ -75,7 +75,7 @@ pub use key::{IdempotencyKey, InvalidKey, Keyed, KeyedTurn};
 pub use limits::Limits;
 pub use marker::{Lack, Marker};
 pub use op::{
-    Answered, Archived, AttachMode, IfBusy, ImportSource, OnDisconnect, Op, Queued, Replay,
+    Answered, Archived, AttachMode, Extent, IfBusy, ImportSource, OnDisconnect, Op, Queued, Replay,
     SessionList, SessionNew, SessionResume,
 };
 pub use request::{

@@ -39,9 +39,16 @@ pub enum Op {
         /// Events after this one.
         #[serde(default)]
         after: Cursor,
+        /// Of these the newest before this one, instead of the oldest; a cursor beyond the newest event
+        /// stands for the log's end. `next` is then the `before` of the page in front of this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<Cursor>,
         /// At most so many; at most [`crate::limits::PAGE_EVENTS`].
         #[serde(default)]
         limit: Option<u32>,
+        /// Which of them.
+        #[serde(default, skip_serializing_if = "Extent::is_all")]
+        extent: Extent,
     },
     /// Change the mode, options of the agent, or both; all of it or, where something of it is
     /// refused, nothing.
@@ -393,6 +400,23 @@ pub enum Replay {
     All,
     /// The durable events after a cursor, cleared or not.
     After(Cursor),
+}
+
+/// Which events of a log are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// All.
+    #[default]
+    All,
+    /// The conversation in force, as [`Replay::All`] shows it.
+    Conversation,
+}
+
+impl Extent {
+    fn is_all(&self) -> bool {
+        *self == Extent::All
+    }
 }
 
 /// What becomes of a running turn when its controller goes.

@@ -39,7 +39,12 @@ pub(super) async fn bookmark(
     let wanted: Uuid = uuid.parse().map_err(|_| absent())?;
     let (mut search, mut after) = (Search::default(), Cursor::START);
     loop {
-        let op = Op::SessionRead { after, limit: None };
+        let op = Op::SessionRead {
+            after,
+            before: None,
+            limit: None,
+            extent: Default::default(),
+        };
         let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
             return Err(unexpected());
         };
@@ -65,7 +70,12 @@ pub(super) async fn must_drop(
     let prompt = prompt.parse().ok().map(TurnId::new);
     let (mut behind, mut after) = (Vec::new(), at);
     loop {
-        let op = Op::SessionRead { after, limit: None };
+        let op = Op::SessionRead {
+            after,
+            before: None,
+            limit: None,
+            extent: Default::default(),
+        };
         let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
             return Err(unexpected());
         };

@@ -64,7 +64,12 @@ impl Mirror {
         };
         let mut after = Cursor::START;
         loop {
-            let op = Op::SessionRead { after, limit: None };
+            let op = Op::SessionRead {
+                after,
+                before: None,
+                limit: None,
+                extent: Default::default(),
+            };
             let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
                 return Err(unexpected());
             };

@@ -40,6 +40,7 @@ mod codex_agent_faults;
 mod codex_app_server;
 mod codex_ends;
 mod codex_exec;
+mod codex_long;
 mod codex_threads;
 mod codex_turns;
 mod configuration;

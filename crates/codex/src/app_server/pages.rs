@@ -1,5 +1,8 @@
-//! Pages of a thread's turns and items. The first one reads the log to know where its turns lie; from
-//! then on a page reads what was added since, and the stretch that it shows.
+//! Pages of a thread's turns and items, oldest first or of items: the first one reads the log to know
+//! where its turns lie; from then on a page reads what was added since, and the stretch that it shows.
+//! Pages of turns that begin with the newest are read from the log's end: see `newest`.
+
+mod newest;
 
 use std::collections::{HashSet, VecDeque};
 
@@ -24,6 +27,7 @@ const KEPT: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Outlines {
     kept: VecDeque<(SessionId, Past)>,
+    ends: newest::Ends,
 }
 
 impl Outlines {
@@ -54,6 +58,10 @@ type Show = fn(&Past, &str) -> Option<Value>;
 
 impl Face {
     pub(super) fn list_turns(&mut self, id: &RawId, params: &Value) -> Begun {
+        let own: ThreadTurnsListParams = params::read(params)?;
+        if own.sort_direction != Some(SortDirection::Asc) {
+            return self.list_newest(id, own);
+        }
         let keys = |past: &Past, _: &ThreadTurnsListParams| {
             past.turns().map(|turn| turn.id.clone()).collect()
         };
@@ -136,6 +144,10 @@ impl Face {
     }
 }
 
+fn no_cursor(cursor: &str) -> ErrorObject {
+    invalid(format!("invalid cursor: {cursor}"))
+}
+
 fn turn_of(key: &str) -> &str {
     key.split('/').next().unwrap_or(key)
 }
@@ -158,6 +170,12 @@ fn answer(data: Vec<Value>, next: Option<String>) -> Value {
     json!({ "data": data, "nextCursor": next, "backwardsCursor": null })
 }
 
+/// How many there are on a page.
+fn limit(params: &ThreadTurnsListParams) -> usize {
+    let limit = params.limit.and_then(|limit| usize::try_from(limit).ok());
+    limit.unwrap_or(PAGE).clamp(1, PAGE_MOST)
+}
+
 /// A page of keys that are given oldest first. The cursor is the key that the page before ended with:
 /// what is appended meanwhile moves nothing.
 fn page(
@@ -172,11 +190,10 @@ fn page(
         None => 0,
         Some(cursor) => {
             let at = all.iter().position(|key| key == cursor);
-            at.ok_or_else(|| invalid(format!("invalid cursor: {cursor}")))? + 1
+            at.ok_or_else(|| no_cursor(cursor))? + 1
         }
     };
-    let limit = params.limit.and_then(|limit| usize::try_from(limit).ok());
-    let limit = limit.unwrap_or(PAGE).clamp(1, PAGE_MOST);
+    let limit = limit(params);
     let end = all.len().min(begin + limit);
     let next = (end < all.len())
         .then(|| all.get(end - 1).cloned())

@@ -48,7 +48,7 @@ pub(super) struct Turn {
     /// The ids of items that came before these and are not kept.
     left_out: Vec<String>,
     /// Where it began: with this event.
-    at: Cursor,
+    pub(super) at: Cursor,
     /// Where one can go back to behind it.
     pub(super) bookmark: Option<Cursor>,
 }
@@ -139,6 +139,14 @@ pub(super) enum ItemsView {
     Full,
 }
 
+/// Where a fold begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    OfLog,
+    /// Perhaps in the middle of a turn, which is passed over.
+    Anywhere,
+}
+
 /// The fold.
 #[derive(Debug, Clone)]
 pub(super) struct Past {
@@ -150,7 +158,10 @@ pub(super) struct Past {
     pub(super) name: Option<String>,
     /// The last turn that told its usage.
     pub(super) last_usage: Option<(String, Usage)>,
+    /// Places of the log that cannot be read.
+    pub(super) damage: u64,
     cwd: String,
+    beginning: Beginning,
     /// The beginning of what was said first, of turns that are kept no longer.
     preview: Option<String>,
     turns: Vec<Turn>,
@@ -161,8 +172,6 @@ pub(super) struct Past {
     pub(super) cursor: Cursor,
     begun: HashMap<ItemId, i64>,
     decisions: Decisions,
-    /// What of the log is part of the fold, where that is known before; else all of it.
-    only: Option<(InForce, Cursor)>,
 }
 
 impl Default for Past {
@@ -173,7 +182,9 @@ impl Default for Past {
             updated: None,
             name: None,
             last_usage: None,
+            damage: 0,
             cwd: String::new(),
+            beginning: Beginning::OfLog,
             preview: None,
             turns: Vec::new(),
             standing: Standing::default(),
@@ -181,7 +192,6 @@ impl Default for Past {
             cursor: Cursor::START,
             begun: HashMap::new(),
             decisions: Decisions::default(),
-            only: None,
         }
     }
 }
@@ -195,19 +205,12 @@ impl Past {
         }
     }
 
-    /// A fold of the conversation that this one has found in force, up to where this one has come.
-    pub(super) fn anew(&self) -> Self {
+    /// The fold of the end of a thread's log, from somewhere on: it has the turns that begin there.
+    pub(super) fn from_somewhere(cwd: &str) -> Self {
         Self {
-            only: Some((self.in_force.clone(), self.cursor)),
-            ..Self::default()
+            beginning: Beginning::Anywhere,
+            ..Self::within(cwd)
         }
-    }
-
-    /// Whether an event of the log is part of the fold.
-    pub(super) fn takes(&self, frame: &EventFrame) -> bool {
-        self.only.as_ref().is_none_or(|(in_force, upto)| {
-            in_force.shows(frame) && frame.cursor.is_none_or(|cursor| cursor <= *upto)
-        })
     }
 
     /// Where the thread works.
@@ -312,6 +315,7 @@ impl Past {
                 self.begun.extend(frame.item.zip(at));
             }
             Event::ItemEnded { item } => self.item_ended(frame, at, item),
+            Event::Damage { .. } => self.damage += 1,
             Event::Marker(Marker::Clear {}) => {
                 self.in_force = InForce::new(Vec::new(), self.cursor);
             }
@@ -392,7 +396,11 @@ impl Past {
                 _ => false,
             })
         };
-        matches!(said, Said::UserMessage { .. }) || !self.turns.last().is_some_and(goes_on)
+        match (said, self.turns.last()) {
+            (Said::UserMessage { .. }, _) => true,
+            (_, None) => self.beginning == Beginning::OfLog,
+            (_, Some(last)) => !goes_on(last),
+        }
     }
 
     fn appended(&mut self, id: ItemId, at: Option<i64>) {

@@ -1,7 +1,7 @@
 //! Logs are read page by page, for what shows a thread without opening it.
 
 use serde_json::{Value, json};
-use sessiond_protocol::{Accepted, Cursor, EventFrame, Op, SessionId, WireError};
+use sessiond_protocol::{Accepted, Cursor, EventFrame, Extent as Reach, Op, SessionId, WireError};
 use sessiond_wire::rpc::RawId;
 use sessiond_wire::waist;
 
@@ -34,11 +34,7 @@ enum Keeping {
 /// Takes in a page of events. One of a later version that cannot be read is passed over.
 pub(super) fn fold(past: &mut Past, events: Vec<Value>) {
     let frames = events.into_iter().map(serde_json::from_value::<EventFrame>);
-    for frame in frames.flatten() {
-        if past.takes(&frame) {
-            past.apply(&frame);
-        }
-    }
+    frames.flatten().for_each(|frame| past.apply(&frame));
 }
 
 impl Face {
@@ -56,30 +52,19 @@ impl Face {
         self.read_page(session, read, Box::new(settled))
     }
 
-    /// Reads a thread's log and writes its turns into the answer that is under way. It is read twice:
-    /// only its end says what of it is in force.
+    /// Reads the conversation of a thread and writes its turns into the answer that is under way.
     pub(super) fn read_turns(
         &mut self,
         session: SessionId,
         then: impl FnOnce(&mut Face, Result<Past, WireError>) + Send + 'static,
     ) -> Begun {
         self.client.shows(session);
-        let outlined = move |face: &mut Face, outline: Result<Past, WireError>| {
-            let anew = match outline {
-                Ok(outline) => outline.anew(),
-                Err(wire) => return then(face, Err(wire)),
-            };
-            let settled = move |face: &mut Face, past: Result<Past, WireError>| {
-                let past = past.map(|past| face.settled(session, past));
-                then(face, past);
-            };
-            let read = (Box::new(anew), ALL, Keeping::Nothing);
-            if face.read_page(session, read, Box::new(settled)).is_err() {
-                tracing::error!("a page could not be asked for");
-            }
+        let settled = move |face: &mut Face, past: Result<Past, WireError>| {
+            let past = past.map(|past| face.settled(session, past));
+            then(face, past);
         };
-        let read = (Box::default(), ALL, Keeping::Outline);
-        self.read_page(session, read, Box::new(outlined))
+        let read = (Box::default(), ALL, Keeping::Nothing);
+        self.read_page(session, read, Box::new(settled))
     }
 
     /// Closes what a process left open that is gone.
@@ -131,7 +116,12 @@ impl Face {
     ) -> Begun {
         let op = Op::SessionRead {
             after: extent.after,
+            before: None,
             limit: extent.events(),
+            extent: match keeping {
+                Keeping::Items | Keeping::Outline => Reach::All,
+                Keeping::Nothing => Reach::Conversation,
+            },
         };
         self.submit(Some(session), op, move |face, page| {
             let (events, next) = match page {

@@ -119,6 +119,13 @@ impl Client {
         answer["result"].clone()
     }
 
+    /// Another face over the same log.
+    pub(super) fn forget(&mut self) {
+        let log = std::mem::take(&mut self.log);
+        *self = Self::new(0);
+        self.log = log;
+    }
+
     /// Does what the engine does, until nothing is asked of it any more.
     pub(super) fn serve(&mut self) {
         while self.serve_some() {}
@@ -132,14 +139,33 @@ impl Client {
             let ClientFrame::Submission(Submission { id, op, .. }) = frame else {
                 panic!("{frame:?}");
             };
-            let Op::SessionRead { after, limit } = op else {
+            let Op::SessionRead {
+                after,
+                before,
+                limit,
+                extent: _,
+            } = op
+            else {
                 panic!("{op:?}");
             };
             let most = limit.map_or(READ, u64::from).min(READ);
-            let from = usize::try_from(after.0).unwrap().min(self.log.len());
-            let to = (from + usize::try_from(most).unwrap()).min(self.log.len());
+            let most = usize::try_from(most).unwrap();
+            let length = self.log.len();
+            let within = |cursor: Cursor| usize::try_from(cursor.0).unwrap().min(length + 1);
+            let (from, to, next) = match before {
+                None => {
+                    let from = within(after).min(length);
+                    let to = (from + most).min(length);
+                    (from, to, (to < length).then_some(to))
+                }
+                Some(before) => {
+                    let to = within(before) - 1;
+                    let from = to.saturating_sub(most).max(within(after));
+                    (from, to, (from > within(after)).then_some(from + 1))
+                }
+            };
             self.read += to - from;
-            let next = (to < self.log.len()).then_some(Cursor(to as u64));
+            let next = next.map(|next| Cursor(next as u64));
             let events = self.log[from..to].to_vec();
             let result = Verdict::Accepted(Accepted::Events { events, next });
             self.receipt(Receipt { id, result });

@@ -228,7 +228,9 @@ impl Face {
         let limit = Some(HEAD_EVENTS);
         let op = Op::SessionRead {
             after: sessiond_protocol::Cursor::START,
+            before: None,
             limit,
+            extent: Default::default(),
         };
         let failed = id.clone();
         self.submit_for(&failed, Some(session), op, move |face, page| {
@@ -284,7 +286,9 @@ impl Face {
         let mut policy = wish.policy;
         root(&mut policy, &view.cwd, &view.roots);
         let damage = view.attestation.as_ref().and_then(|a| a.loaded.as_ref());
-        let damage = damage.map_or(0, |loaded| loaded.damage);
+        // What was loaded begins with a checkpoint, what was read for the turns does not.
+        let read = past.as_ref().map_or(0, |past| past.damage);
+        let damage = damage.map_or(0, |loaded| loaded.damage).max(read);
         let thread = Thread {
             about: About {
                 model: model(&view.agent).or(about.model.clone()),

@@ -18,6 +18,8 @@ use crate::{
     catalog,
     core::{Cause, ConnId, Refusal},
     outlet::Outlet,
+    pages,
+    pages::Wanted,
 };
 
 /// How long a client that asked the process to end may take to read that it will.
@@ -252,8 +254,20 @@ impl Serving {
             };
             return self.call(id, session, body);
         }
-        if let Op::SessionRead { after, limit } = op {
-            return self.look_up(id, move |store| catalog::read(store, session, after, limit));
+        if let Op::SessionRead {
+            after,
+            before,
+            limit,
+            extent,
+        } = op
+        {
+            let wanted = Wanted {
+                after,
+                before,
+                limit,
+                extent,
+            };
+            return self.look_up(id, move |store| pages::read(store, session, wanted));
         }
         if let Op::SessionStatus {} = op {
             let is_open = self.inner.sessions().contains_key(&session);

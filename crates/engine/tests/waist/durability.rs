@@ -24,7 +24,9 @@ async fn completed(store: Store, session: SessionId) -> Vec<TurnId> {
     let mut client = Client::connect(&engine).await;
     let read = Op::SessionRead {
         after: Default::default(),
+        before: None,
         limit: None,
+        extent: Default::default(),
     };
     let events = match client.submit(Some(session), read).await {
         Verdict::Accepted(Accepted::Events { events, .. }) => events,

@@ -26,6 +26,7 @@ mod joining;
 mod ledger;
 mod lending;
 mod offers;
+mod pages;
 mod remote;
 mod resume;
 mod rewind;
