@@ -228,8 +228,8 @@ pub(crate) const MUTATIONS: [Mutation; 41] = [
         "cancel-leaves-the-queue",
         [
             PROMPT,
-            "self.interrupt(session, (None, Queued::Cancel));",
-            "self.interrupt(session, (None, if $M { Queued::Keep } else { Queued::Cancel }));",
+            "if let Ok((session, _)) = self.active(&asked.session_id.0) {\n            self.interrupt(session, (None, Queued::Cancel));",
+            "if let Ok((session, _)) = self.active(&asked.session_id.0) {\n            self.interrupt(session, (None, if $M { Queued::Keep } else { Queued::Cancel }));",
         ],
     ),
     cut(
