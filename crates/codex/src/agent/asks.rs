@@ -13,6 +13,8 @@ pub(super) struct Asked {
     pub(super) item: String,
     /// What it asks for, where no item says it.
     pub(super) about: String,
+    /// The server whose tool it is about, where no item is named.
+    pub(super) server: Option<String>,
     /// Why, in its own words.
     pub(super) reason: Option<String>,
     /// The question.
@@ -60,13 +62,18 @@ pub(super) fn read(method: &str, params: &Value) -> Result<Asked, ErrorObject> {
             let (body, ids) = input(params).ok_or_else(malformed)?;
             (None, Question::Input(body, ids))
         }
+        "mcpServer/elicitation/request" if is_about_a_call(params) => {
+            (text("message"), Question::Permission(calls_of_a_server()))
+        }
         "mcpServer/elicitation/request" => {
             let body = elicitation(params).ok_or_else(malformed)?;
             (None, Question::Elicitation(body))
         }
         _ => return Err(error(METHOD_NOT_FOUND, "Method not found")),
     };
+    let asks_user = matches!(question, Question::Elicitation(_));
     Ok(Asked {
+        server: text("serverName").filter(|_| !asks_user),
         item: text("itemId").unwrap_or_default(),
         about: about.unwrap_or_default(),
         reason: text("reason").filter(|reason| !reason.is_empty()),
@@ -211,6 +218,35 @@ fn grants(asked: &Value) -> Vec<(PermissionOption, Value)> {
     ]
 }
 
+/// Whether what looks like a question of a server's is Codex's own: may a tool of it run?
+fn is_about_a_call(params: &Value) -> bool {
+    params["_meta"]["codex_approval_kind"] == "mcp_tool_call"
+}
+
+/// The answers to that.
+fn calls_of_a_server() -> Vec<(PermissionOption, Value)> {
+    let accepted = json!({ "action": "accept", "content": {} });
+    let refused = json!({ "action": "decline", "content": null });
+    vec![
+        (
+            option("accept", "Allow", PermissionKind::AllowOnce),
+            accepted.clone(),
+        ),
+        (
+            option(
+                "session",
+                "Allow for this session",
+                PermissionKind::AllowAlways,
+            ),
+            accepted,
+        ),
+        (
+            option("decline", "Reject", PermissionKind::RejectOnce),
+            refused,
+        ),
+    ]
+}
+
 /// A question that nobody decided rejects this one thing; a turn that is being cancelled stops.
 fn decided(options: &[(PermissionOption, Value)], outcome: &Outcome, turn: Turn) -> Value {
     let of = |id: &str| options.iter().find(|(option, _)| option.id == id);
@@ -220,6 +256,8 @@ fn decided(options: &[(PermissionOption, Value)], outcome: &Outcome, turn: Turn)
         (_, Turn::Cancelled) => of("cancel").or_else(|| of("decline")),
     };
     let refused = || json!({ "decision": "decline" });
+    // What was not offered is a no, in the form that this question has.
+    let chosen = chosen.or_else(|| of("decline"));
     chosen.map_or_else(refused, |(_, answer)| answer.clone())
 }
 

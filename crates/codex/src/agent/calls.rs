@@ -72,6 +72,21 @@ impl Calls {
         }
     }
 
+    /// The one open call of a tool of this server that a question names.
+    pub(super) fn of_server(&self, server: &str, question: &str) -> Option<(ItemId, &ToolCall)> {
+        let prefix = format!("mcp__{server}__");
+        let mut open = self.known.values().filter_map(|known| match known {
+            Known::Open(item, call, _) => {
+                let tool = call.name.strip_prefix(&prefix)?;
+                let is_named = question.contains(&format!("\"{tool}\""));
+                is_named.then_some((*item, &**call))
+            }
+            Known::Closed => None,
+        });
+        let one = open.next()?;
+        open.next().is_none().then_some(one)
+    }
+
     /// Whether a call with this id may not run, or is over.
     pub(super) fn is_closed(&self, id: &str) -> bool {
         matches!(self.known.get(id), Some(Known::Closed))

@@ -366,7 +366,8 @@ impl<'a> Turn<'a> {
             peer.refuse(Some(&id), &refused);
             return Ok(());
         }
-        let call = self.calls.open(&asked.item);
+        let of_server = || self.calls.of_server(asked.server.as_deref()?, &asked.about);
+        let call = self.calls.open(&asked.item).or_else(of_server);
         let body = asked.body(call.map(|(_, call)| call));
         if self.calls.is_closed(&asked.item) && matches!(body, RequestBody::Permission(_)) {
             self.unanswered.finish(&id);

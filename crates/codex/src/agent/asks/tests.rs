@@ -133,6 +133,40 @@ fn a_question_of_a_server_is_asked_as_it_is() {
     assert!(!is_form(url.clone()), "{url:?}");
 }
 
+/// WIRE-8: what Codex asks about a tool of a server, in the form of a server's question, is a question
+/// for permission: who decides those decides it, and nothing but a choice that was offered allows.
+#[test]
+fn a_question_about_a_tool_of_a_server_is_one_for_permission() {
+    let params = json!({ "serverName": "calc", "mode": "form",
+        "message": "Allow the calc MCP server to run tool \"add\"?",
+        "requestedSchema": { "type": "object", "properties": {} },
+        "_meta": { "codex_approval_kind": "mcp_tool_call" } });
+    let asked = asked("mcpServer/elicitation/request", &params);
+    assert_eq!(asked.server.as_deref(), Some("calc"));
+    let RequestBody::Permission(permission) = asked.body(None) else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(permission.pattern, params["message"]);
+    let selected = |option: &str| Outcome::Selected {
+        option: option.to_owned(),
+    };
+    for (outcome, action) in [
+        (selected("accept"), "accept"),
+        (selected("session"), "accept"),
+        (selected("decline"), "decline"),
+        (Outcome::Cancelled, "decline"),
+        (Outcome::Unanswered, "decline"),
+        (selected("other"), "decline"),
+    ] {
+        let answer = asked.answer(&outcome, Turn::Runs);
+        assert_eq!(answer["action"], action, "{outcome:?}");
+    }
+    assert_eq!(
+        asked.answer(&Outcome::Cancelled, Turn::Cancelled)["action"],
+        "decline"
+    );
+}
+
 #[test]
 fn what_is_unknown_or_malformed_is_refused() {
     let cases = [
