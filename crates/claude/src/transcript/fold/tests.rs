@@ -120,6 +120,37 @@ fn a_call_is_told_with_its_result_or_as_one_whose_outcome_is_unknown() {
     }
 }
 
+/// claude.md 7.2: results pair by the call's id, also where several share an entry; one whose call is
+/// not there is shown for what it is, and no other is shown twice.
+#[test]
+fn results_that_share_an_entry_are_each_their_calls_own() {
+    let calls = assistant(
+        r#"[{"type":"tool_use","id":"x","name":"Bash","input":{}},{"type":"tool_use","id":"y","name":"Bash","input":{}}]"#,
+    );
+    let results = r#"{"parentUuid":"00000000-0000-4000-8000-00000000000a","type":"user","uuid":"00000000-0000-4000-8000-00000000000b","message":{"content":[{"type":"tool_result","tool_use_id":"y","content":"of y","is_error":true},{"type":"tool_result","tool_use_id":"x","content":"of x"},{"type":"tool_result","tool_use_id":"z","content":"of z"}]}}"#;
+    let (told, findings) = told(&[&calls, results]);
+    let shown = told.iter().map(|told| {
+        let Telling::Item(Item::ToolCall(call)) = &told.what else {
+            panic!("{told:?}")
+        };
+        let text = match &call.content[..] {
+            [ToolContent::Content { content }] => content.as_text(),
+            other => panic!("{other:?}"),
+        };
+        (call.native.as_deref().unwrap(), call.status, text.unwrap())
+    });
+    let shown: Vec<_> = shown.collect();
+    assert_eq!(
+        shown,
+        [
+            ("x", ToolStatus::Completed, "of x"),
+            ("y", ToolStatus::Failed, "of y"),
+            ("z", ToolStatus::Completed, "of z"),
+        ]
+    );
+    assert_eq!(findings.of(Kind::OrphanResult), 1);
+}
+
 #[test]
 fn the_pieces_of_an_entry_have_ids_that_stay() {
     let line = assistant(

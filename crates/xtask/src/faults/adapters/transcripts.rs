@@ -99,7 +99,7 @@ pub(crate) const MUTATIONS: [Mutation; 15] = [
         ],
     ),
     cut(
-        GOLDEN,
+        FOLD_TESTS,
         "fold-result-of-another-call",
         [
             FOLD,
