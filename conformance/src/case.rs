@@ -73,6 +73,12 @@ pub(crate) enum StateNeed {
     Files,
     /// Which command prints a session.
     Export,
+    /// Where its transcripts of Claude's shape are.
+    Claude,
+    /// Where its rollouts of Codex's shape are.
+    Codex,
+    /// Which command makes one transcript of another.
+    Convert,
 }
 
 /// How much of a runtime a case is about. A level includes those before it.

@@ -197,6 +197,28 @@ pub(crate) enum Ask {
     Done {},
     /// A property of all lines of the target.
     Lines { are: LineRule },
+    /// A property of a recorded transcript, of each where several have that name.
+    Transcript { file: String, are: TranscriptRule },
+    /// These texts stand in the conversation of a recorded transcript, in this order, each in one message
+    /// or result alone; of each where several have that name, so many of them at least.
+    Told {
+        file: String,
+        texts: Vec<String>,
+        /// Whose they are: in what somebody said, or came back from a call; anybody's when absent.
+        #[serde(default)]
+        only: Option<Speaker>,
+        #[serde(default = "once")]
+        least: usize,
+    },
+    /// Two recorded transcripts, of whichever shapes, hold one conversation. A tool may have another name
+    /// where `said`, what a conversion said of it, tells of names.
+    SameTold {
+        files: [String; 2],
+        #[serde(default)]
+        said: Option<String>,
+    },
+    /// A recorded file begins with all whole lines of another, byte for byte.
+    Untouched { file: String, of: String },
 }
 
 /// Whose text.
@@ -280,6 +302,54 @@ pub(crate) enum LineRule {
     AppOrder,
     /// Codex: no item is open when its turn ends.
     ItemsClosed,
+}
+
+/// A property of a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TranscriptRule {
+    /// Each line is one JSON object of its shape.
+    Lines,
+    /// The last line ends with an LF.
+    Ended,
+    /// Every entry is of one session, which the file is named after.
+    Session,
+    /// Times are UTC with milliseconds, and what was said later is not older.
+    Times,
+    /// Entries have the members that their readers need.
+    Members,
+    /// Each call has its result.
+    Calls,
+    /// Each result has its call, before it, and is the only one of it.
+    Results,
+    /// Claude: each entry of the chain has an id of its own.
+    Uuids,
+    /// Claude: each parent is an entry of the file, before its child.
+    Parents,
+    /// Claude: the way from the last message leads to the first, past all that was compacted.
+    Root,
+    /// Claude: the leaf that `last-prompt` names is an entry.
+    Leaf,
+    /// Claude: the blocks of one message follow each other.
+    Regrouped,
+    /// Claude: nothing of the conversation hangs on a sidechain.
+    Sidechains,
+    /// Claude: what a compaction continues is there, and so is its summary.
+    Boundaries,
+    /// Claude: nothing that was said stands beside that way.
+    Unbranched,
+    /// Codex: the first line is the head.
+    Head,
+    /// Codex: turns end before others begin, each with its own id.
+    Turns,
+    /// Codex: what the model is told is also an event, without which clients see nothing.
+    Mirrored,
+    /// Codex: none, or one on each line, without a gap.
+    Ordinals,
+    /// Codex: what it goes on from is another thread, up to its own first ordinal.
+    Base,
+    /// Codex: a compaction says what is left of what was before.
+    Compacted,
 }
 
 fn once() -> usize {

@@ -7,6 +7,7 @@ mod export;
 mod frame;
 mod sdk;
 mod submit;
+mod transcript;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -240,6 +241,7 @@ impl<'a> Driver<'a> {
         variables.set("cwd", path(&place.cwd()));
         variables.set("state", path(&place.state()));
         variables.set("root", path(&place.root));
+        variables.set("given", json!(target.given.is_some()));
         if tongue == Tongue::Claude {
             variables.set("session", json!(sdk::session_id()));
         }
@@ -308,6 +310,9 @@ impl<'a> Driver<'a> {
         if self.case.scope == Scope::Every {
             return Ok(());
         }
+        if let Some(given) = &self.target.given {
+            return self.given(given);
+        }
         for need in &self.case.needs {
             if !self.target.prompts.contains_key(need) {
                 return Err(Halt::Skip(format!(
@@ -322,6 +327,9 @@ impl<'a> Driver<'a> {
         if self.case.state == StateNeed::Export && self.target.export.is_empty() {
             let why = "the target's profile does not say how a session is printed";
             return Err(Halt::Skip(why.to_owned()));
+        }
+        if let Some(why) = self.writes_not() {
+            return Err(Halt::Skip(why));
         }
         if self.case.begin != Begin::Nothing {
             self.start("a", self.case.begin, None, &self.case.args)?;

@@ -5,9 +5,11 @@ mod lines;
 mod model;
 mod native;
 mod output;
+mod process;
 mod sdk;
 mod sdk_talk;
 mod talk;
+mod transcript;
 mod window;
 
 use serde_json::Value;
@@ -18,6 +20,7 @@ use crate::matcher::fits;
 use crate::recording::What;
 use crate::schema::Schemas;
 use talk::Talk;
+pub(crate) use transcript::Transcript;
 use window::Window;
 
 /// What a check found.
@@ -241,6 +244,15 @@ impl<'a> Judge<'a> {
             Ask::Tells { window, words } => self.tells(window, words),
             Ask::Done {} => self.complete(),
             Ask::Lines { are } => self.lines(*are),
+            Ask::Transcript { file, are } => self.transcript(file, *are),
+            Ask::Told {
+                file,
+                texts,
+                only,
+                least,
+            } => self.told(file, texts, *only, *least),
+            Ask::SameTold { files, said } => self.same_told(files, said.as_deref()),
+            Ask::Untouched { file, of } => self.untouched(file, of),
         }
     }
 
@@ -416,31 +428,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn exit(&self, process: &str, codes: &[i32], after: Option<&(String, u64)>) -> Held {
-        let index = self.played.names.get(process).and_then(|all| all.last());
-        let exit = index.and_then(|index| self.played.recording.exit(*index));
-        let Some((at, code)) = exit else {
-            return Err(self.missing("it did not end".to_owned()));
-        };
-        // What the runner killed at the end did not end by itself.
-        if let End::Stopped(why) = &self.played.end {
-            return Err(broken(why.clone()));
-        }
-        if !codes.is_empty() && !codes.contains(&code) {
-            return Err(broken(format!("it ended with {code}")));
-        }
-        if let Some((point, most)) = after {
-            let entries = &self.played.recording.entries;
-            let from = window::point(self.played, point).ok_or_else(|| self.unreached(point))?;
-            let from = usize::try_from(from).map_or(std::time::Duration::ZERO, |at| entries[at].at);
-            let took = entries[at].at.saturating_sub(from);
-            if took.as_millis() > u128::from(*most) {
-                return Err(broken(format!("it took {} ms", took.as_millis())));
-            }
-        }
-        Ok(())
-    }
-
     fn file(&self, label: &str) -> Result<Option<String>, Finding> {
         self.played
             .recording
@@ -452,24 +439,6 @@ impl<'a> Judge<'a> {
                 _ => None,
             })
             .ok_or_else(|| self.unreached(label))
-    }
-
-    fn no_descendants(&self, named: Option<&str>) -> Held {
-        let mut entries = self.played.recording.entries.iter().rev();
-        let found = entries.find_map(|entry| match &entry.what {
-            What::Descendants(found) => Some(found),
-            _ => None,
-        });
-        let Some(found) = found else {
-            return Err(self.unreached("descendants"));
-        };
-        let bad = |found: &&String| named.is_none_or(|name| found.ends_with(&format!(":{name}")));
-        let left: Vec<&str> = found.iter().filter(bad).map(String::as_str).collect();
-        if left.is_empty() {
-            Ok(())
-        } else {
-            Err(broken(format!("there lives {}", left.join(" "))))
-        }
     }
 
     fn tells(&self, window: &[String; 2], words: &[String]) -> Held {

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use crate::case::Level;
+use crate::error::Error;
+use crate::judge::Transcript;
+use crate::step::ShapeName;
+use crate::target::Given;
 use crate::verdict::Rigour;
 
 /// Judges an agent runtime over stdio
@@ -17,12 +21,13 @@ use crate::verdict::Rigour;
     version,
     after_help = "Examples:\n  sessiond-conformance acp -- my-agent --acp\n  \
         sessiond-conformance acp --target my-agent.toml --html report.html\n  \
+        sessiond-conformance transcript -- FILE.jsonl\n  \
         sessiond-conformance acp --list\n\n\
         Exit codes: 0 conformant, 1 not, 2 usage, 3 a fault of the suite itself."
 )]
 pub(crate) struct Options {
     /// What is judged: acp (versions 1 and 2), sqeq, claude, codex-exec, codex-app-server;
-    /// cross, which tells one session in all that a target speaks
+    /// cross, which tells one session in all that a target speaks; transcript, which judges files
     pub(crate) suite: String,
     /// Description of a target; several give one matrix
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
@@ -53,7 +58,10 @@ pub(crate) struct Options {
     /// Write a report as one HTML page with the wire log of each case
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// The command line of the target
+    /// Suite transcript: what the file is one of; as it looks when absent
+    #[arg(long, value_enum)]
+    pub(crate) shape: Option<ShapeName>,
+    /// The command line of the target; in suite transcript also a file
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -69,6 +77,33 @@ impl Options {
     /// Whether a check was asked for.
     pub(crate) fn wants(&self, id: &str) -> bool {
         wanted(&self.filter, id)
+    }
+
+    /// The file that is judged in place of a program, if the command line is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when it cannot be read, or is of neither shape.
+    pub(crate) fn given(&self) -> Result<Option<Given>, Error> {
+        let ("transcript", [file]) = (self.suite.as_str(), self.command.as_slice()) else {
+            return Ok(None);
+        };
+        let path = PathBuf::from(file);
+        let fault = |why: String| Error::Usage(format!("{file}: {why}"));
+        let program = |found: &std::fs::Metadata| {
+            use std::os::unix::fs::PermissionsExt as _;
+            !found.is_file() || found.permissions().mode() & 0o111 != 0
+        };
+        if self.shape.is_none() && path.metadata().as_ref().map_or(true, program) {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&path).map_err(|error| fault(error.to_string()))?;
+        let shape = Transcript::shape_of(&String::from_utf8_lossy(&bytes));
+        let shape = self.shape.or(shape).ok_or_else(|| {
+            let why = "neither a transcript of Claude nor a rollout of Codex; `--shape` says which";
+            fault(why.to_owned())
+        })?;
+        Ok(Some(Given { path, shape }))
     }
 
     pub(crate) fn task(&self) -> Task {

@@ -16,7 +16,7 @@ use crate::options::{Options, Task};
 use crate::report::{self, Column, Report};
 use crate::runner::Runner;
 use crate::suite::{Suite, Variant};
-use crate::target::Target;
+use crate::target::{Given, Target};
 
 /// Runs the program with the arguments of the process; its exit code is 0 for conformant, 1 for
 /// not, 2 for usage, 3 for a fault of the suite itself.
@@ -45,7 +45,12 @@ pub fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<ExitCode, Error> {
     let suite = Suite::load(&options.suite)?;
-    let cases = suite.select(options.level, &options.filter);
+    let mut cases = suite.select(options.level, &options.filter);
+    let given = options.given()?;
+    if let Some(given) = &given {
+        let of_file = format!("transcript.{}.file", given.shape.name());
+        cases.retain(|variant| variant.id == of_file);
+    }
     if options.task() == Task::List {
         return list(&cases, options);
     }
@@ -64,7 +69,7 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
         .map_err(|error| Error::io("subreaper", error.into()))?;
     let model = ModelLink::start()?;
     let mut columns = Vec::new();
-    for (target, again) in targets(options)? {
+    for (target, again) in targets(options, given)? {
         let mut column = judge(options, &suite, &cases, &target, &model)?;
         column.again = again;
         for baseline in &baselines {
@@ -103,9 +108,21 @@ fn list(cases: &[&Variant], options: &Options) -> Result<ExitCode, Error> {
 }
 
 /// The targets with what is typed to reach each again.
-fn targets(options: &Options) -> Result<Vec<(Target, String)>, Error> {
+fn targets(options: &Options, given: Option<Given>) -> Result<Vec<(Target, String)>, Error> {
+    if let Some(given) = given {
+        let again = format!("-- {}", given.path.display());
+        return Ok(vec![(Target::of_file(given), again)]);
+    }
     if !options.command.is_empty() {
         let target = Target::of_command(&options.command)?;
+        if options.suite == "transcript" && target.shapes.is_empty() {
+            let why = "it is no transcript, and no profile says where this program writes one: \
+                `shapes` in a --target FILE";
+            return Err(Error::Usage(format!(
+                "{}: {why}",
+                options.command.join(" ")
+            )));
+        }
         return Ok(vec![(target, format!("-- {}", options.command.join(" ")))]);
     }
     if options.target.is_empty() {

@@ -8,6 +8,10 @@ use serde_json::Value;
 
 use crate::case::{Begin, Elicitation, Permission};
 
+mod transcript;
+
+pub(crate) use transcript::{Convert, ShapeName, Take, Written};
+
 /// One thing that is done, or waited for. Processes are named; without a name it is `a`.
 ///
 /// In all values `"$name"` stands for a variable and `${name}` in a string for its text. There
@@ -83,6 +87,14 @@ pub(crate) enum Step {
     Export(Export),
     /// Kills the target at a frame.
     Sweep(Sweep),
+    /// Records the transcript that the target has of a session, and lays it at `${root}/LABEL.jsonl`.
+    Written(Written),
+    /// Has the target take a transcript in, as if it had written it itself.
+    Take(Take),
+    /// Has the target make another transcript of one, and lays that at `${root}/LABEL.jsonl`.
+    Convert(Convert),
+    /// The same, of the transcript cut at each byte of its last line.
+    ConvertCuts(Convert),
 }
 
 /// A process by its name.

@@ -23,7 +23,14 @@ const SCHEMA: &str = include_str!("../schemas/case.json");
 /// All suites as one.
 fn suite() -> Suite {
     let mut all = Suite::load("acp").expect("the suite's own data");
-    for name in ["sqeq", "claude", "codex-exec", "codex-app-server", "cross"] {
+    for name in [
+        "sqeq",
+        "claude",
+        "codex-exec",
+        "codex-app-server",
+        "cross",
+        "transcript",
+    ] {
         let more = Suite::load(name).expect("the suite's own data");
         all.cases.extend(more.cases);
     }
@@ -108,7 +115,7 @@ fn every_citation_leads_somewhere() {
         assert!(document.url.contains("{anchor}"), "{}", document.title);
         let found = match requirement.document.as_str() {
             "prose" => ANCHORS.lines().any(|known| known == anchor),
-            "house" | "claude" | "codex" => guide.contains(anchor),
+            "house" | "claude" | "codex" | "transcript" => guide.contains(anchor),
             "native" => native.contains(anchor),
             "second" => second.pointer(anchor).is_some(),
             _ => !anchor.is_empty(),

@@ -1,13 +1,14 @@
 //! A target: how a runtime is started, and how it is made to do things. `targets/*.toml`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::step::ShapeName;
 use crate::tongue::Tongue;
 
 /// A file of `targets/`.
@@ -58,6 +59,38 @@ pub(crate) struct Target {
     /// The command that prints the conversation of `{session}`; `{bin}` is the target's own folder.
     #[serde(default)]
     pub(crate) export: Vec<String>,
+    /// The transcripts that it writes, by shape: `claude`, `codex`.
+    #[serde(default)]
+    pub(crate) shapes: BTreeMap<ShapeName, Writes>,
+    /// The command that prints the transcript `{file}` as one of `{shape}`, and on stderr what is lost.
+    #[serde(default)]
+    pub(crate) convert: Vec<String>,
+    /// A file that is judged in place of all that a program writes.
+    #[serde(skip)]
+    pub(crate) given: Option<Given>,
+}
+
+/// How one gets at the transcript of a session.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Writes {
+    /// The command that writes that of `{session}`, on stdout where no path is named; none where the
+    /// target writes it anyway.
+    #[serde(default)]
+    pub(crate) run: Vec<String>,
+    /// The command that takes in the transcript `{file}` of `{session}`, so that it can be resumed.
+    #[serde(default)]
+    pub(crate) take: Vec<String>,
+    /// Where it then lies; `{session}` and `*` as in `session_files`.
+    #[serde(default)]
+    pub(crate) path: Option<String>,
+}
+
+/// A transcript without a program.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    pub(crate) path: PathBuf,
+    pub(crate) shape: ShapeName,
 }
 
 /// How long things may take, in milliseconds.
@@ -172,6 +205,7 @@ impl Target {
         let texts = self
             .argv
             .iter_mut()
+            .chain(self.speaks.values_mut().flatten())
             .chain(self.env.values_mut())
             .chain(self.files.values_mut());
         for text in texts.filter(|text| text.contains(PEERS_FIELD)) {
@@ -186,23 +220,19 @@ impl Target {
 
     /// The command that prints a session, resolved; empty where none is known.
     pub(crate) fn export_of(&self, session: &str) -> Vec<String> {
-        let words = self.beside(&self.export);
-        words
-            .into_iter()
-            .map(|word| word.replace("{session}", session))
-            .collect()
+        self.filled(&self.export, &[("{session}", session)])
     }
 
     /// The command line by which it speaks a protocol.
     pub(crate) fn argv_of(&self, tongue: Tongue) -> Vec<String> {
         match self.speaks.get(&tongue) {
-            Some(argv) => self.beside(argv),
+            Some(argv) => self.filled(argv, &[]),
             None => self.argv.clone(),
         }
     }
 
-    /// The words with the folder of the target's own program where `{bin}` stands.
-    fn beside(&self, words: &[String]) -> Vec<String> {
+    /// The words of one of its commands with their fields, and `{bin}` for its own folder.
+    pub(crate) fn filled(&self, words: &[String], fields: &[(&str, &str)]) -> Vec<String> {
         let program = self.argv.first().map(Path::new);
         let folder = program.and_then(Path::parent).map(Path::to_string_lossy);
         // A program without a folder is looked for on the path, and so is what stands beside it.
@@ -210,8 +240,45 @@ impl Target {
             Some(folder) if !folder.is_empty() => format!("{folder}/"),
             _ => String::new(),
         };
-        let words = words.iter();
-        words.map(|word| word.replace("{bin}/", &beside)).collect()
+        let fill = |word: &String| {
+            let word = word.replace("{bin}/", &beside);
+            fields
+                .iter()
+                .fold(word, |word, (name, value)| word.replace(name, value))
+        };
+        words.iter().map(fill).collect()
+    }
+
+    /// The target that is one file.
+    pub(crate) fn of_file(given: Given) -> Self {
+        let name = given.path.file_name().unwrap_or(given.path.as_os_str());
+        Self {
+            id: name.to_string_lossy().into_owned(),
+            given: Some(given),
+            ..Self::unknown()
+        }
+    }
+
+    /// One of which nothing is known.
+    fn unknown() -> Self {
+        Self {
+            id: String::new(),
+            argv: Vec::new(),
+            env: BTreeMap::new(),
+            files: BTreeMap::new(),
+            sweeps: None,
+            jobs: None,
+            recognise: Vec::new(),
+            timeouts: Timeouts::default(),
+            prompts: plain(),
+            session_files: None,
+            record_mark: None,
+            export: Vec::new(),
+            speaks: BTreeMap::new(),
+            shapes: BTreeMap::new(),
+            convert: Vec::new(),
+            given: None,
+        }
     }
 
     /// The prompt of this kind with its fields filled in.
@@ -244,18 +311,7 @@ fn shipped(argv: &[String]) -> Result<Target, Error> {
     }
     Ok(Target {
         id: names.first().copied().unwrap_or_default().to_owned(),
-        argv: Vec::new(),
-        env: BTreeMap::new(),
-        files: BTreeMap::new(),
-        sweeps: None,
-        jobs: None,
-        recognise: Vec::new(),
-        timeouts: Timeouts::default(),
-        prompts: plain(),
-        session_files: None,
-        speaks: BTreeMap::new(),
-        record_mark: None,
-        export: Vec::new(),
+        ..Target::unknown()
     })
 }
 

@@ -48,6 +48,10 @@ impl Tongue {
             Some("claude") => Self::Claude,
             Some("codex-exec") => Self::Exec,
             Some("codex-app-server") => Self::AppServer,
+            // Who leads the session whose transcript is judged.
+            _ if id.starts_with("transcript.claude.") => Self::Claude,
+            _ if id.starts_with("transcript.app.") => Self::AppServer,
+            Some("transcript") => Self::Exec,
             _ if id.starts_with("acp.v2.") => Self::AcpV2,
             _ => Self::AcpV1,
         }

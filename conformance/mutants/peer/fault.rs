@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 /// What stands before a fault that several faces share: where it is looked at.
-const FACES: [&str; 5] = ["v2-", "claude-", "exec-", "app-", "cross-"];
+const FACES: [&str; 6] = ["v2-", "claude-", "exec-", "app-", "cross-", "transcript-"];
 
 /// Whether this fault is the one. What stands before it says in which face it is looked at.
 pub(crate) fn on(name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The reference peer: a small agent that speaks ACP, or with `sqeq` as its argument sessiond's native
 //! protocol, or stands with `claude`, `codex-exec`, `codex-app-server` in the place of these, and keeps its sessions, written for the
-//! suite alone. `print ID` shows what a session holds. Without a fault it conforms; `PEER_FAULT` names one
+//! suite alone. `print ID` shows what a session holds, `transcript SHAPE ID` and
+//! `convert FILE SHAPE` write it, `take FILE` makes a session of it. Without a fault it conforms; `PEER_FAULT` names one
 //! thing that it then does wrong.
 //!
 //! Prompts are scripts, one command a prompt: `/say TEXT`, `/stream N BYTES DELAY_MS`, `/think TEXT`,
@@ -25,6 +26,7 @@ mod second;
 mod session;
 mod source;
 mod tool;
+mod transcript;
 mod turn;
 mod wire;
 
@@ -51,6 +53,17 @@ fn main() -> ExitCode {
         let session = arguments.next().unwrap_or_default();
         common::speak(Face::Plain);
         return claude::print(&session.to_string_lossy());
+    }
+    let words = std::env::args_os().skip(2);
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    if first.as_deref() == Some(OsStr::new("transcript")) {
+        return transcript::print(words);
+    }
+    if first.as_deref() == Some(OsStr::new("take")) {
+        return transcript::take(words);
+    }
+    if first.as_deref() == Some(OsStr::new("convert")) {
+        return transcript::convert(words);
     }
     let Ok(wire) = Wire::take_stdout() else {
         return ExitCode::FAILURE;

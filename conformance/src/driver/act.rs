@@ -123,6 +123,10 @@ impl Driver<'_> {
             Step::Damage(damage) => self.damage(damage),
             Step::Export(export) => self.export(export),
             Step::Sweep(sweep) => self.sweep(sweep),
+            Step::Written(written) => self.written(written),
+            Step::Take(take) => self.take(take),
+            Step::Convert(convert) => self.convert(convert),
+            Step::ConvertCuts(convert) => self.convert_cuts(convert),
         }
     }
 
@@ -221,7 +225,7 @@ impl Driver<'_> {
     }
 
     /// A path of a case: below its folder, so that no case touches what is not its own.
-    fn path(&self, path: &str) -> Result<PathBuf, Halt> {
+    pub(super) fn path(&self, path: &str) -> Result<PathBuf, Halt> {
         let path = PathBuf::from(self.variables.text(path));
         if path.starts_with(&self.place.root) {
             Ok(path)

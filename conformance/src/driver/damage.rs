@@ -58,7 +58,7 @@ impl Driver<'_> {
 }
 
 /// The files that a layout names, in the order of their names.
-fn find(root: &Path, layout: &str) -> Vec<PathBuf> {
+pub(super) fn find(root: &Path, layout: &str) -> Vec<PathBuf> {
     let mut found = vec![root.to_path_buf()];
     for part in layout.split('/') {
         found = found

@@ -1,4 +1,4 @@
-//! Runs the command of a target that prints a session.
+//! Runs commands of a target beside what it speaks: what prints a session, what writes it down.
 
 use std::sync::Arc;
 
@@ -6,22 +6,38 @@ use super::{Did, Driver, Halt};
 use crate::client::Client;
 use crate::error::Error;
 use crate::process::{Launch, Process};
-use crate::recording::{Recorder, What};
+use crate::recording::{Ending, Recorder, What};
 use crate::step::Export;
 
 /// As long as a command may take: it opens a store and reads a session.
 const SLOWEST: std::time::Duration = std::time::Duration::from_secs(20);
 
+/// What a command said.
+pub(super) struct Said {
+    /// On stdout.
+    pub(super) out: Vec<u8>,
+    /// On stderr.
+    pub(super) err: String,
+}
+
 impl Driver<'_> {
-    /// Records what is printed of a session, as a file. The command's own lines are no frames, so they
-    /// have a recording of their own.
+    /// Records what is printed of a session, as a file.
     pub(super) fn export(&mut self, export: &Export) -> Did {
         let session = self.variables.fill(&export.session);
         let argv = self.target.export_of(session.as_str().unwrap_or_default());
+        let said = self.command("the export", &argv)?;
+        let text = String::from_utf8_lossy(&said.out).into_owned();
+        self.recorder
+            .add(0, What::File(export.label.clone(), Some(text)));
+        Ok(())
+    }
+
+    /// Runs a command until it ends well. Its lines are no frames, so they have a recording of their own.
+    pub(super) fn command(&self, what: &str, argv: &[String]) -> Result<Said, Halt> {
         let recorder = Arc::new(Recorder::new());
         let socket = self.place.root.join("x");
         let launch = Launch {
-            argv: &argv,
+            argv,
             env: &self.environment,
             cwd: &self.place.cwd(),
             file_bytes: None,
@@ -42,32 +58,31 @@ impl Driver<'_> {
             |recording| recording.gone(0),
         );
         drop(process);
+        let err = said(&recorder);
         if code != Some(0) {
-            let said = said(&recorder);
-            return Err(Halt::Stop(format!(
-                "the export ended with {code:?}: {said}"
-            )));
+            let err: String = err.chars().take(300).collect();
+            return Err(Halt::Stop(format!("{what} ended with {code:?}: {err}")));
         }
-        let text: String = recorder
-            .look()
-            .lines()
-            .map(|(_, _, line)| String::from_utf8_lossy(&line.bytes).into_owned() + "\n")
-            .collect();
-        self.recorder
-            .add(0, What::File(export.label.clone(), Some(text)));
-        Ok(())
+        let mut out = Vec::new();
+        for (_, _, line) in recorder.look().lines() {
+            out.extend_from_slice(&line.bytes);
+            if line.ending == Ending::Lf {
+                out.push(b'\n');
+            }
+        }
+        Ok(Said { out, err })
     }
 }
 
-/// The beginning of what a command said on stderr.
+/// What a command said on stderr.
 fn said(recorder: &Recorder) -> String {
     let recording = recorder.look();
     let said = recording
         .entries
         .iter()
-        .find_map(|entry| match &entry.what {
+        .filter_map(|entry| match &entry.what {
             What::Stderr(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
             _ => None,
         });
-    said.unwrap_or_default().chars().take(300).collect()
+    said.collect()
 }

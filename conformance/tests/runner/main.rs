@@ -10,6 +10,7 @@ mod command_line;
 mod hostile;
 mod peer;
 mod profile;
+mod transcript;
 
 use std::io::Read as _;
 use std::process::{Command, Output, Stdio};

@@ -45,6 +45,10 @@ fn the_correct_peer_passes_everything() {
             "cross",
             include_str!("../../mutants/reference-peer-cross.toml"),
         ),
+        (
+            "transcript",
+            include_str!("../../mutants/reference-peer-transcript.toml"),
+        ),
     ];
     for (suite, shipped) in rows {
         let file = made_of(shipped, &folder, "");

@@ -42,7 +42,7 @@ enum From {
 }
 
 /// In the order in which they are run and shown.
-const TARGETS: [Target; 12] = [
+const TARGETS: [Target; 14] = [
     target("sessiond", From::Here),
     target("acp-typescript-example", From::Foreign),
     target("acp-python-example", From::Foreign),
@@ -55,6 +55,8 @@ const TARGETS: [Target; 12] = [
     speaking("claude-cli", "claude"),
     speaking("codex-exec-cli", "codex-exec"),
     speaking("codex-app-server-cli", "codex-app-server"),
+    speaking("claude-cli-transcript", "transcript"),
+    speaking("codex-cli-transcript", "transcript"),
 ];
 
 const fn target(name: &'static str, from: From) -> Target {

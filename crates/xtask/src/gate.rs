@@ -51,13 +51,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// The suites, with the program that each judges and the words of its command line.
-const SUITES: [(&str, &str, &[&str]); 6] = [
+const SUITES: [(&str, &str, &[&str]); 7] = [
     ("acp", "sessiond", &["acp"]),
     ("sqeq", "sessiond", &["sqeq"]),
     ("claude", "sessiond-claude", &[]),
     ("codex-exec", "sessiond-codex", &["exec"]),
     ("codex-app-server", "sessiond-codex", &["app-server"]),
     ("cross", "sessiond", &[]),
+    ("transcript", "sessiond", &[]),
 ];
 
 fn steps(gate: &mut Gate, workspace: &Workspace) -> Result<()> {

@@ -22,13 +22,14 @@ use selection::{Extent, about, selection, suite_of};
 use suite::Suite;
 
 /// The suites that the peer speaks.
-const SUITES: [&str; 6] = [
+const SUITES: [&str; 7] = [
     "acp",
     "sqeq",
     "claude",
     "codex-exec",
     "codex-app-server",
     "cross",
+    "transcript",
 ];
 /// How many peers run at once: they mostly wait.
 const PEERS: usize = 2;

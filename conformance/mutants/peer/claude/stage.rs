@@ -219,6 +219,7 @@ impl Stage for Turn<'_> {
 
     fn called(&mut self, id: &str, command: &str, called: &Called) {
         let good = called.code.is_some() || on("denial-is-good");
+        self.face.record(&json!({"output": called.output}));
         let id = if on("result-other-id") { "other" } else { id };
         let status = if good { "completed" } else { "failed" };
         self.face.record(&json!({"called": status}));
@@ -232,8 +233,13 @@ impl Stage for Turn<'_> {
         }
     }
 
-    /// `/mcp SERVER TOOL JSON`.
+    /// `/mcp SERVER TOOL JSON`, `/compact`.
     fn other(&mut self, text: &str) -> End {
+        if text == "/compact" {
+            self.face
+                .record(&json!({"summary": "what was said before"}));
+            return End::Done;
+        }
         let mut words = text.splitn(4, ' ').skip(1);
         let mut word = || words.next().unwrap_or_default().to_owned();
         let (server, tool, arguments) = (word(), word(), word());

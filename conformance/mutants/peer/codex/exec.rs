@@ -304,6 +304,7 @@ impl Stage for Turn {
     }
 
     fn called(&mut self, _: &str, command: &str, called: &Called) {
+        self.record(&json!({"output": called.output}));
         let good = called.code == Some(0) || on("failure-is-completed");
         let status = if good { "completed" } else { "failed" };
         self.record(&json!({"called": status}));

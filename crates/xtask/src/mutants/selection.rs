@@ -22,12 +22,13 @@ const FIRST: [&str; 11] = [
 ];
 
 /// What the names of faults begin with that are not about ACP, and their suites.
-const SUITES: [(&str, &str); 5] = [
+const SUITES: [(&str, &str); 6] = [
     ("sqeq-", "sqeq"),
     ("claude-", "claude"),
     ("exec-", "codex-exec"),
     ("app-", "codex-app-server"),
     ("cross-", "cross"),
+    ("transcript-", "transcript"),
 ];
 
 /// The suite that a fault is about, by its name.

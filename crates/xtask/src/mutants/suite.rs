@@ -95,6 +95,9 @@ impl Suite {
 
     /// The description of the peer with this fault.
     fn target(&self, suite: &str, name: &str) -> String {
+        if suite == "transcript" {
+            return self.transcripts(name);
+        }
         format!(
             "id = \"reference-peer\"\nargv = [{0:?}, {suite:?}]\nsession_files = \"{{session}}.jsonl\"\n\
              export = [{0:?}, \"print\", \"{{session}}\"]\n\
@@ -107,6 +110,30 @@ impl Suite {
              [timeouts]\n{TIMEOUTS}{1}",
             self.peer.display().to_string(),
             PROMPTS
+        )
+    }
+}
+
+impl Suite {
+    /// The description of the peer by what it writes down.
+    fn transcripts(&self, name: &str) -> String {
+        let peer = self.peer.display().to_string();
+        let writes = |shape: &str| {
+            format!(
+                "[shapes.{shape}]\nrun = [\"sh\", \"-c\", 'mkdir -p \"$PEER_STATE/{shape}\"; \"$0\" transcript \
+                 {shape} $1 > \"$PEER_STATE/{shape}/$1.jsonl\"', {peer:?}, \"{{session}}\"]\n\
+                 path = \"{{state_dir}}/{shape}/{{session}}.jsonl\"\ntake = [{peer:?}, \"take\", \"{{file}}\"]\n"
+            )
+        };
+        format!(
+            "id = \"reference-peer\"\nargv = [{peer:?}]\nsession_files = \"{{session}}.jsonl\"\n\
+             convert = [{peer:?}, \"convert\", \"{{file}}\", \"{{shape}}\"]\n\
+             [speaks]\nclaude = [{peer:?}, \"claude\"]\ncodex-exec = [{peer:?}, \"codex-exec\"]\n\
+             codex-app-server = [{peer:?}, \"codex-app-server\"]\n{}{}\
+             [env]\nPEER_STATE = \"{{state_dir}}\"\nPEER_FAULT = {name:?}\n\
+             [timeouts]\n{TIMEOUTS}{PROMPTS}compact = \"/compact\"\n",
+            writes("claude"),
+            writes("codex"),
         )
     }
 }
