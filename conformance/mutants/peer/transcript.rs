@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::claude::folder;
+use crate::common::{self, Face};
 use crate::fault::on;
 use crate::log::{Content, Log};
 
@@ -43,6 +44,7 @@ pub(super) struct Talk {
 
 /// Prints the transcript of a session in a shape.
 pub(crate) fn print(mut words: impl Iterator<Item = String>) -> ExitCode {
+    common::speak(Face::Plain);
     let (shape, session) = (
         words.next().unwrap_or_default(),
         words.next().unwrap_or_default(),
@@ -92,6 +94,7 @@ fn original(session: &str, shape: &str) -> std::path::PathBuf {
 
 /// Makes a session of a transcript.
 pub(crate) fn take(mut words: impl Iterator<Item = String>) -> ExitCode {
+    common::speak(Face::Plain);
     let Ok(text) = std::fs::read_to_string(words.next().unwrap_or_default()) else {
         return ExitCode::FAILURE;
     };
