@@ -136,7 +136,12 @@ fn a_lost_attachment_is_found_and_the_log_beside_it_is_sound() {
                 None => backend.fs.remove(&path).unwrap(),
             }
             let report = store.verify(&subject()).unwrap();
-            assert_eq!(report.detached, [lost.clone()], "{}", backend.name);
+            assert_eq!(
+                report.detached,
+                std::slice::from_ref(&lost),
+                "{}",
+                backend.name
+            );
             assert_eq!((report.health, report.records), (Health::Clean, 3));
         }
     }
