@@ -3,6 +3,7 @@
 
 mod behind;
 mod gates;
+mod threads;
 mod transcripts;
 mod v2;
 mod withdrawn;
@@ -34,5 +35,8 @@ pub(super) const BEHIND: [&[Mutation]; 5] = [
 /// Of Claude's crate what its own tests show.
 pub(super) const CLAUDE: [&[Mutation]; 1] = [&transcripts::MUTATIONS];
 
+/// Of Codex's crate the same.
+pub(super) const CODEX: [&[Mutation]; 1] = [&threads::MUTATIONS];
+
 /// Those of all of them.
-pub(super) const ALL: [&[&[Mutation]]; 3] = [&FACES, &BEHIND, &CLAUDE];
+pub(super) const ALL: [&[&[Mutation]]; 4] = [&FACES, &BEHIND, &CLAUDE, &CODEX];

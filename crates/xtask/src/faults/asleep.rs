@@ -33,7 +33,7 @@ struct Subject {
     mutations: &'static [&'static [Mutation]],
 }
 
-const SUBJECTS: [Subject; 3] = [
+const SUBJECTS: [Subject; 4] = [
     Subject {
         package: "sessiond-acp",
         targets: &["--lib", "--test", "face"],
@@ -48,6 +48,11 @@ const SUBJECTS: [Subject; 3] = [
         package: "sessiond-claude",
         targets: &["--lib", "--test", "golden"],
         mutations: &adapters::CLAUDE,
+    },
+    Subject {
+        package: "sessiond-codex",
+        targets: &["--lib"],
+        mutations: &adapters::CODEX,
     },
 ];
 
