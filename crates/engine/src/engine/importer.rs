@@ -70,8 +70,11 @@ pub struct Keeper {
     nascent: Arc<Nascent>,
     originals: Vec<Original>,
     /// Pieces with the shape and the name of their files, in order.
-    under_way: VecDeque<((String, String), JoinHandle<Result<Attachment, WireError>>)>,
+    under_way: VecDeque<((String, String), Attaching)>,
 }
+
+/// A piece on its way to the disk.
+type Attaching = JoinHandle<Result<Attachment, WireError>>;
 
 /// A file that is kept, or a part of it.
 #[derive(Debug)]
