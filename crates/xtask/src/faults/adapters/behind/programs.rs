@@ -20,10 +20,9 @@ const SERVERS: &str = "claude/src/face/servers.rs";
 const SESSION: &str = "claude/src/face/session.rs";
 const RECEIPTS: &str = "mcp/src/endpoint.rs";
 const SERVE: &str = "acp/src/serve.rs";
-const PROMPT_2: &str = "acp/src/v2/prompt.rs";
 
 /// All of them.
-pub(crate) const MUTATIONS: [Mutation; 12] = [
+pub(crate) const MUTATIONS: [Mutation; 10] = [
     cut(
         SERVERS_OF_PROGRAMS,
         "mcp-tools-are-not-given",
@@ -79,15 +78,6 @@ pub(crate) const MUTATIONS: [Mutation; 12] = [
         ],
     ),
     cut(
-        QUESTIONS,
-        "question-asked-after-the-input",
-        [
-            ELICITATION,
-            "        if self.input == Input::Ended {\n",
-            "        if self.input == Input::Ended && !$M {\n",
-        ],
-    ),
-    cut(
         ENDS,
         "lifecycle-ends-nothing",
         [
@@ -121,15 +111,6 @@ pub(crate) const MUTATIONS: [Mutation; 12] = [
             SERVE,
             "            Input::Stop if wish == OnDisconnect::Cancel => {\n",
             "            Input::Stop if wish == OnDisconnect::Cancel && !$M => {\n",
-        ],
-    ),
-    cut(
-        GONE,
-        "acp2-signal-leaves-the-turn",
-        [
-            PROMPT_2,
-            "let goes_on = |state: &Session| state.turn.is_some() ||",
-            "let goes_on = |state: &Session| state.turn.is_some() && !$M ||",
         ],
     ),
 ];
