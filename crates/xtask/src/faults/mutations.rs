@@ -180,8 +180,8 @@ pub(crate) const MUTATIONS: [Mutation; 49] = [
         "blob",
         [
             "blob.rs",
-            "&path, data, Replace::Durable",
-            "&path, data, Replace::Atomic",
+            "self.put(data, Replace::Durable)",
+            "self.put(data, Replace::Atomic)",
         ],
     ),
     cut(
