@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use sessiond_log::{Attachment, Damage, LogError, NewRecord, RecordView};
 use sessiond_protocol::{
-    Cursor, ErrorCode, Event, EventFrame, Holder, ItemId, SessionId, SubmissionId, TurnId,
+    Cursor, ErrorCode, Event, EventFrame, Holder, Item, ItemId, SessionId, SubmissionId, TurnId,
     WireError,
 };
 
@@ -65,11 +65,65 @@ pub(crate) fn attached(record: RecordView<'_>) -> Vec<Attachment> {
         .unwrap_or_default()
 }
 
+/// The data of a record whose envelope says that an item ended. Most of a log is of this kind, and
+/// its item is read straight from the text: as one of all events it would be gathered first.
+#[derive(Deserialize)]
+struct Ended {
+    #[serde(default)]
+    turn: Option<TurnId>,
+    #[serde(default)]
+    item: Option<ItemId>,
+    #[serde(default)]
+    cause: Option<SubmissionId>,
+    event: EndedEvent,
+}
+
+#[derive(Deserialize)]
+struct EndedEvent {
+    #[serde(rename = "type")]
+    kind: EndedKind,
+    item: Item,
+}
+
+/// The one name that such an event has.
+#[derive(Deserialize)]
+enum EndedKind {
+    #[serde(rename = "item.ended")]
+    Ended,
+}
+
+impl Ended {
+    /// None where the record is of another kind, or is none that this version knows.
+    fn read(record: RecordView<'_>) -> Option<Data<'static>> {
+        if record.kind != "item.ended" {
+            return None;
+        }
+        let Ended {
+            turn,
+            item,
+            cause,
+            event:
+                EndedEvent {
+                    kind: EndedKind::Ended,
+                    item: said,
+                },
+        } = serde_json::from_str(record.data).ok()?;
+        Some(Data {
+            attached: Cow::Borrowed(&[]),
+            turn,
+            item,
+            cause: cause.map(Cow::Owned),
+            event: Cow::Owned(Event::ItemEnded { item: said }),
+        })
+    }
+}
+
 /// The event of a record. One that this version cannot read is kept as unknown, never an error.
 pub(crate) fn to_frame(session: SessionId, record: RecordView<'_>) -> EventFrame {
     let cursor = Some(Cursor(record.seq));
     let at = Some(record.at.to_owned());
-    match serde_json::from_str::<Data<'_>>(record.data) {
+    let data = Ended::read(record).map_or_else(|| serde_json::from_str(record.data), Ok);
+    match data {
         Ok(data) => EventFrame {
             session,
             cursor,
@@ -139,3 +193,6 @@ pub(crate) fn log_error(error: &LogError) -> WireError {
     }
     wire
 }
+
+#[cfg(test)]
+mod tests;

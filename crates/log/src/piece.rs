@@ -1,7 +1,5 @@
 //! Cuts the bytes of a segment into lines, and broken bytes into what can be saved of them.
 
-use std::io::BufRead as _;
-
 use crate::line::{CRC_MEMBER, Fault, Line, START, decode};
 
 /// Consecutive bytes of a segment: one line that holds, or bytes that are none.
@@ -37,8 +35,7 @@ pub(crate) fn first_piece(bytes: &[u8]) -> Option<Piece<'_>> {
 /// Adds the pieces of the line at `offset`; its length with the LF, or `None` at the end.
 fn next_line<'a>(bytes: &'a [u8], offset: usize, pieces: &mut Vec<Piece<'a>>) -> Option<usize> {
     let rest = bytes.get(offset..).filter(|r| !r.is_empty())?;
-    // Reading from memory cannot fail; this is the standard library's memchr.
-    let length = { rest }.skip_until(b'\n').unwrap_or(rest.len());
+    let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
     let chunk = rest.get(..length)?;
     let content = chunk.strip_suffix(b"\n").unwrap_or(chunk);
     let unterminated = content.len() == length;

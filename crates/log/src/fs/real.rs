@@ -20,6 +20,9 @@ const OPEN_DIR: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 const OPEN_FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
+/// Of what reads of more than this are given room for a multiple, in bytes.
+const ROUNDED_BYTES: usize = 1024 * 1024;
+
 /// How often a lock is tried again when its file is replaced between opening and locking.
 const LOCK_ATTEMPTS: usize = 8;
 
@@ -291,7 +294,13 @@ fn sync_data(fd: &impl AsFd) -> io::Result<()> {
 }
 
 fn read_at(fd: &OwnedFd, start: u64, wanted: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(wanted);
+    // Segments are nearly of one length: rounded up, the allocator gives the memory of the one before
+    // to the next, whose pages are there already.
+    let room = match wanted {
+        0..ROUNDED_BYTES => wanted,
+        _ => wanted.next_multiple_of(ROUNDED_BYTES),
+    };
+    let mut bytes = Vec::with_capacity(room);
     while bytes.len() < wanted {
         let offset = start + bytes.len() as u64;
         match rustix::io::pread(fd, spare_capacity(&mut bytes), offset) {
