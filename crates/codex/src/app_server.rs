@@ -14,6 +14,7 @@ mod approvals;
 mod catalog;
 mod client;
 mod decisions;
+mod escape;
 mod face;
 mod inject;
 mod item;

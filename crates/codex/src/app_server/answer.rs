@@ -11,11 +11,16 @@ use serde_json::Value;
 use sessiond_protocol::SessionId;
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
+use super::escape::escape;
+use super::item::Item;
 use super::past::Turn;
 
 /// Bytes of the line that go out together: enough for one write, little beside what waits in the
 /// queue anyway.
 const PIECE_BYTES: usize = 256 * 1024;
+
+/// From this length on a text is escaped by itself, in bytes: below, two ways cost more than one.
+const LONG_BYTES: usize = 256;
 
 /// How much of an answer has gone out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,12 +64,12 @@ impl Answer {
     }
 
     /// Adds a turn; gives what is to be sent now.
-    pub(super) fn add(&mut self, turn: &Turn) -> Option<Vec<u8>> {
+    pub(super) fn add(&mut self, turn: Turn) -> Option<Vec<u8>> {
         if self.turns > 0 {
             self.text.push(b',');
         }
         self.turns += 1;
-        write(&mut self.text, &turn.shown());
+        write_turn(&mut self.text, turn);
         if self.text.len() < PIECE_BYTES {
             return None;
         }
@@ -104,6 +109,48 @@ impl Answer {
             write(&mut self.text, &value);
         }
     }
+}
+
+/// Writes a turn: its items, whose long texts take another way, between what is told of it.
+fn write_turn(text: &mut Vec<u8>, mut turn: Turn) {
+    let items = std::mem::take(&mut turn.items);
+    let start = text.len();
+    write(text, &turn.shown());
+    // Only ids stand before them.
+    let Some(rest) = cut(text, start, "\"items\":[]") else {
+        return;
+    };
+    for (number, item) in items.into_iter().enumerate() {
+        if number > 0 {
+            text.push(b',');
+        }
+        write_item(text, item);
+    }
+    text.extend_from_slice(&rest);
+}
+
+/// Writes an item: all but its long text, and that where it belongs.
+fn write_item(text: &mut Vec<u8>, mut item: Item) {
+    let long = item
+        .detail
+        .long()
+        .filter(|(_, long)| long.len() >= LONG_BYTES)
+        .map(|(member, long)| (member, std::mem::take(long)));
+    let start = text.len();
+    write(text, &item);
+    let Some((member, long)) = long else { return };
+    // No string holds it: a quote within one has a backslash before it.
+    if let Some(rest) = cut(text, start, &format!("\"{member}\":\"\"")) {
+        escape(text, &long);
+        text.extend_from_slice(&rest);
+    }
+}
+
+/// Takes away what follows the last byte of the first `mark` behind `start`, that byte included.
+fn cut(text: &mut Vec<u8>, start: usize, mark: &str) -> Option<Vec<u8>> {
+    let written = text.get(start..)?;
+    let at = memchr::memmem::find(written, mark.as_bytes())?;
+    Some(text.split_off(start + at + mark.len() - 1))
 }
 
 fn write(text: &mut Vec<u8>, value: &impl Serialize) {

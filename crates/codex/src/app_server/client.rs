@@ -86,7 +86,7 @@ impl Client {
             return;
         }
         for turn in past.take_done() {
-            if let Some(piece) = answer.add(&turn) {
+            if let Some(piece) = answer.add(turn) {
                 self.queue.push(RpcFrame::piece(piece, Then::More));
             }
         }
@@ -98,7 +98,7 @@ impl Client {
             return;
         };
         for turn in past.into_turns() {
-            if let Some(piece) = answer.add(&turn) {
+            if let Some(piece) = answer.add(turn) {
                 self.queue.push(RpcFrame::piece(piece, Then::More));
             }
         }

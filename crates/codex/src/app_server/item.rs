@@ -89,6 +89,20 @@ impl Detail {
     }
 }
 
+impl Detail {
+    /// The text of it that may be long, and the member that it is shown as.
+    pub(super) fn long(&mut self) -> Option<(&'static str, &mut String)> {
+        match self {
+            Detail::AgentMessage { text, .. } => Some(("text", text)),
+            Detail::CommandExecution {
+                aggregated_output: Some(output),
+                ..
+            } => Some(("aggregatedOutput", output)),
+            _ => None,
+        }
+    }
+}
+
 /// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
