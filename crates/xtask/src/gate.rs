@@ -51,7 +51,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// The suites, with the program that each judges and the words of its command line.
-const SUITES: [(&str, &str, &[&str]); 7] = [
+pub(crate) const SUITES: [(&str, &str, &[&str]); 7] = [
     ("acp", "sessiond", &["acp"]),
     ("sqeq", "sessiond", &["sqeq"]),
     ("claude", "sessiond-claude", &[]),

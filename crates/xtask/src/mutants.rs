@@ -14,6 +14,7 @@ use std::time::Instant;
 use clap::Args;
 
 use crate::error::{Error, Result};
+use crate::gate::SUITES;
 use crate::process;
 use crate::workspace::{Workspace, cargo};
 
@@ -21,16 +22,6 @@ use declared::Faults;
 use selection::{Extent, about, selection, suite_of};
 use suite::Suite;
 
-/// The suites that the peer speaks.
-const SUITES: [&str; 7] = [
-    "acp",
-    "sqeq",
-    "claude",
-    "codex-exec",
-    "codex-app-server",
-    "cross",
-    "transcript",
-];
 /// How many peers run at once: they mostly wait.
 const PEERS: usize = 2;
 
@@ -97,7 +88,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Mutants) -> Result<()> {
         of_every: BTreeSet::new(),
     };
     let mut problems = Vec::new();
-    for name in SUITES {
+    // The peer speaks all that the gate judges sessiond by.
+    for (name, ..) in SUITES {
         let all = bench.suite.list(name)?;
         bench.of_every.extend(of_every(workspace, &all)?);
         let ids = all.iter().filter(|id| id.starts_with(&options.area));

@@ -4,10 +4,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 use sessiond_protocol::{
-    Accepted, Cursor, ErrorCode, Event, EventFrame, Item, ItemId, Marker, Op, SessionId, TurnId,
-    WireError,
+    Cursor, ErrorCode, Event, EventFrame, Item, ItemId, Marker, SessionId, TurnId, WireError,
 };
-use sessiond_wire::waist::unexpected;
 use uuid::Uuid;
 
 use super::engine::Engine;
@@ -39,15 +37,7 @@ pub(super) async fn bookmark(
     let wanted: Uuid = uuid.parse().map_err(|_| absent())?;
     let (mut search, mut after) = (Search::default(), Cursor::START);
     loop {
-        let op = Op::SessionRead {
-            after,
-            before: None,
-            limit: None,
-            extent: Default::default(),
-        };
-        let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
-            return Err(unexpected());
-        };
+        let (events, next) = engine.page(session, after).await?;
         for event in events {
             if let Some(bookmark) = search.look(wanted, event) {
                 return bookmark;
@@ -70,15 +60,7 @@ pub(super) async fn must_drop(
     let prompt = prompt.parse().ok().map(TurnId::new);
     let (mut behind, mut after) = (Vec::new(), at);
     loop {
-        let op = Op::SessionRead {
-            after,
-            before: None,
-            limit: None,
-            extent: Default::default(),
-        };
-        let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
-            return Err(unexpected());
-        };
+        let (events, next) = engine.page(session, after).await?;
         for event in events {
             dropped(&mut behind, event);
         }

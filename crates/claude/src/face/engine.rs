@@ -3,11 +3,13 @@
 
 use std::collections::VecDeque;
 
+use serde_json::Value;
 use sessiond_protocol::{
-    Accepted, Answer, ErrorCode, Op, Outcome, RequestFrame, ServerFrame, SessionId, WireError,
+    Accepted, Answer, Cursor, ErrorCode, Op, Outcome, RequestFrame, ServerFrame, SessionId,
+    WireError,
 };
 use sessiond_wire::Connection;
-use sessiond_wire::waist::Waist;
+use sessiond_wire::waist::{Waist, unexpected};
 
 /// The engine, as the face sees it.
 #[derive(Debug)]
@@ -41,6 +43,27 @@ impl Engine {
         let kept = &mut self.kept;
         let keep = |frame| kept.push_back(frame);
         self.waist.call(session, op, keep).await
+    }
+
+    /// One page of a session's durable events, those after a cursor, and the cursor of the next page.
+    ///
+    /// # Errors
+    /// As for [`Engine::call`].
+    pub(super) async fn page(
+        &mut self,
+        session: SessionId,
+        after: Cursor,
+    ) -> Result<(Vec<Value>, Option<Cursor>), WireError> {
+        let op = Op::SessionRead {
+            after,
+            before: None,
+            limit: None,
+            extent: Default::default(),
+        };
+        match self.call(Some(session), op).await? {
+            Accepted::Events { events, next } => Ok((events, next)),
+            _ => Err(unexpected()),
+        }
     }
 
     /// Answers a request, bound to it (WIRE-8).

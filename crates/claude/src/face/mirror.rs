@@ -9,9 +9,8 @@ use std::rc::Rc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    Accepted, Cursor, Event, EventFrame, Op, SessionId, Telling, Told, ToldAbout, WireError,
+    Cursor, Event, EventFrame, SessionId, Telling, Told, ToldAbout, WireError,
 };
-use sessiond_wire::waist::unexpected;
 
 use super::engine::Engine;
 use crate::transcript::{Continuation, Transcript, path};
@@ -64,15 +63,7 @@ impl Mirror {
         };
         let mut after = Cursor::START;
         loop {
-            let op = Op::SessionRead {
-                after,
-                before: None,
-                limit: None,
-                extent: Default::default(),
-            };
-            let Accepted::Events { events, next } = engine.call(Some(session), op).await? else {
-                return Err(unexpected());
-            };
+            let (events, next) = engine.page(session, after).await?;
             let frames = events
                 .into_iter()
                 .filter_map(|it| EventFrame::deserialize(it).ok());

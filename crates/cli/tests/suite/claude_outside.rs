@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Claude, Home, PATIENCE, alive, eventually};
+use crate::harness::{Claude, Home, PATIENCE, PROGRAM, alive, eventually};
 
 /// A server whose every tool answers what `$ANSWER` is.
 const GATE: &str = r#"echo $$ > gate.pid
@@ -25,18 +25,10 @@ fn flags(home: &Home, answer: &str) -> Vec<String> {
     home.write("gate.sh", GATE);
     let server = json!({"command": "sh", "args": ["gate.sh"], "env": {"ANSWER": answer}});
     let config = json!({"mcpServers": {"gate": server}}).to_string();
-    let flags = [
-        "--output-format",
-        "stream-json",
-        "--input-format",
-        "stream-json",
-        "--verbose",
-        "--permission-prompt-tool",
-        "mcp__gate__may",
-        "--mcp-config",
-    ];
-    let flags = flags.map(str::to_owned).into_iter();
-    flags.chain([config]).collect()
+    // Those of any program; its last word says who is asked.
+    let [asking @ .., _] = PROGRAM;
+    let flags = [&asking[..], &["mcp__gate__may", "--mcp-config", &config]];
+    flags.concat().into_iter().map(str::to_owned).collect()
 }
 
 fn start(home: &Home, answer: &str) -> Claude {

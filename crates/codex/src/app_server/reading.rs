@@ -31,6 +31,19 @@ enum Keeping {
     Nothing,
 }
 
+/// The events of a page, and where the next begins.
+///
+/// # Errors
+/// Those of the engine.
+pub(super) fn events(
+    page: Result<Accepted, WireError>,
+) -> Result<(Vec<Value>, Option<Cursor>), WireError> {
+    match page? {
+        Accepted::Events { events, next } => Ok((events, next)),
+        _ => Err(waist::unexpected()),
+    }
+}
+
 /// Takes in a page of events. One of a later version that cannot be read is passed over.
 pub(super) fn fold(past: &mut Past, events: Vec<Value>) {
     let frames = events.into_iter().map(serde_json::from_value::<EventFrame>);
@@ -124,9 +137,8 @@ impl Face {
             },
         };
         self.submit(Some(session), op, move |face, page| {
-            let (events, next) = match page {
-                Ok(Accepted::Events { events, next }) => (events, next),
-                Ok(_) => return then(face, Err(waist::unexpected())),
+            let (events, next) = match events(page) {
+                Ok(read) => read,
                 Err(wire) => return then(face, Err(wire)),
             };
             fold(&mut past, events);

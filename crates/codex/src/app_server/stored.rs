@@ -31,19 +31,24 @@ pub(super) struct Client {
     pub(super) more: String,
 }
 
+/// A face of the script agent that was told nothing yet, and the way to its client.
+pub(super) fn face() -> (Face, OutQueue<RpcFrame>) {
+    let queue = OutQueue::new();
+    let options = Options {
+        agent: "script".to_owned(),
+        home: "/h".to_owned(),
+        cwd: "/w".to_owned(),
+        on_disconnect: OnDisconnect::Cancel,
+        accept: Vec::new(),
+        settings: Settings::default(),
+        picture: None,
+    };
+    (Face::new(queue.clone(), options), queue)
+}
+
 impl Client {
     pub(super) fn new(turns: u64) -> Self {
-        let queue = OutQueue::new();
-        let options = Options {
-            agent: "script".to_owned(),
-            home: "/h".to_owned(),
-            cwd: "/w".to_owned(),
-            on_disconnect: OnDisconnect::Cancel,
-            accept: Vec::new(),
-            settings: Settings::default(),
-            picture: None,
-        };
-        let mut face = Face::new(queue.clone(), options);
+        let (mut face, queue) = face();
         let client = json!({ "name": "t", "version": "1" });
         let params = json!({ "clientInfo": client, "capabilities": {} });
         face.line(&json!({ "id": 0, "method": "initialize", "params": params }).to_string());

@@ -18,6 +18,7 @@ use super::params::{
 };
 use super::past::Past;
 use super::policy::Policy;
+use super::reading::{events, fold};
 use super::refuse::{invalid, not_found, refused, unexpected};
 use super::thread::{About, Health, Keep, Running, Subscription, Thread, model};
 use crate::sandbox::Sandbox;
@@ -225,18 +226,17 @@ impl Face {
     /// The head of the log says what is shown of a thread beside its turns.
     fn attached_without_turns(&mut self, id: RawId, view: SessionView, wish: Wish) {
         let session = view.session;
-        let limit = Some(HEAD_EVENTS);
         let op = Op::SessionRead {
             after: sessiond_protocol::Cursor::START,
             before: None,
-            limit,
+            limit: Some(HEAD_EVENTS),
             extent: Default::default(),
         };
         let failed = id.clone();
         self.submit_for(&failed, Some(session), op, move |face, page| {
             let mut past = Past::default();
-            if let Ok(Accepted::Events { events, .. }) = page {
-                super::reading::fold(&mut past, events);
+            if let Ok((events, _)) = events(page) {
+                fold(&mut past, events);
             }
             face.attached(id, (view, wish), past);
         });

@@ -1,13 +1,12 @@
 use serde_json::{Value, json};
-use sessiond_protocol::{AgentId, AgentInfo, EventFrame, OnDisconnect, SessionId};
+use sessiond_protocol::{AgentId, AgentInfo, EventFrame, SessionId};
 use sessiond_wire::OutQueue;
 use sessiond_wire::rpc::RpcFrame;
 use uuid::Uuid;
 
 use super::super::face::Face;
-use super::super::serve::Options;
+use super::super::stored::face;
 use super::super::thread::{About, Health, Keep, Subscription, Thread};
-use crate::settings::Settings;
 
 fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -21,17 +20,7 @@ struct Client {
 
 impl Client {
     fn new() -> Self {
-        let queue = OutQueue::new();
-        let options = Options {
-            agent: "script".to_owned(),
-            home: "/h".to_owned(),
-            cwd: "/w".to_owned(),
-            on_disconnect: OnDisconnect::Cancel,
-            accept: Vec::new(),
-            settings: Settings::default(),
-            picture: None,
-        };
-        let mut face = Face::new(queue.clone(), options);
+        let (mut face, queue) = face();
         let session = SessionId::new(id(1));
         let agent = AgentInfo {
             id: AgentId {

@@ -4,14 +4,13 @@
 use std::collections::VecDeque;
 
 use serde_json::Value;
-use sessiond_protocol::{Accepted, Cursor, EventFrame, Extent, Op, SessionId, WireError, limits};
+use sessiond_protocol::{Cursor, EventFrame, Extent, Op, SessionId, limits};
 use sessiond_wire::rpc::{ErrorObject, RawId};
-use sessiond_wire::waist;
 
 use super::super::face::{Begun, Face};
 use super::super::params::{ThreadTurnsListParams, thread_id};
 use super::super::past::{ItemsView, Past};
-use super::super::reading::fold;
+use super::super::reading::{events, fold};
 use super::super::refuse::unreadable;
 use super::{answer, limit, no_cursor};
 
@@ -126,13 +125,6 @@ impl Face {
                 Err(error) => face.client.fail(&id, &error),
             }
         });
-    }
-}
-
-fn events(read: Result<Accepted, WireError>) -> Result<(Vec<Value>, Option<Cursor>), WireError> {
-    match read? {
-        Accepted::Events { events, next } => Ok((events, next)),
-        _ => Err(waist::unexpected()),
     }
 }
 
