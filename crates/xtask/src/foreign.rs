@@ -6,7 +6,7 @@ mod matrix;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::Args;
 
@@ -82,7 +82,7 @@ pub(crate) struct Foreign {
     /// Only the runtimes whose name contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// Only checks whose id contains this; the report of the whole run is then left as it was
+    /// Only checks whose id contains this; the matrix then counts what this run says of them
     #[arg(short = 'k', value_name = "FILTER")]
     filter: Vec<String>,
     /// Run nothing: print the matrix of the fault areas from the reports of the last runs
@@ -124,15 +124,28 @@ fn print(workspace: &Workspace, folder: &Path, chosen: &[&Target]) -> Result<()>
     // The fault areas are decided by checks of ACP.
     for target in chosen.iter().filter(|target| target.suite == "acp") {
         let path = folder.join(target.name).with_extension("jsonl");
-        if let Ok(report) = std::fs::read_to_string(&path) {
-            matrix
-                .add(target.name, &report)
-                .map_err(|what| Error::content(&path, what))?;
+        let Ok(mut reports) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        let part = folder.join(format!("{}-part.jsonl", target.name));
+        if modified(&part) > modified(&path) {
+            reports +=
+                &std::fs::read_to_string(&part).map_err(Error::io(part.display().to_string()))?;
         }
+        matrix
+            .add(target.name, &reports)
+            .map_err(|what| Error::content(&path, what))?;
     }
     std::io::stdout()
         .write_all(matrix.markdown().as_bytes())
         .map_err(Error::io("the matrix"))
+}
+
+/// When a file was written, if it is there.
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path)
+        .and_then(|data| data.modified())
+        .ok()
 }
 
 /// What the runs work with.

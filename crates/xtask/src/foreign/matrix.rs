@@ -1,5 +1,6 @@
 //! The matrix: the tests of the fault areas, each decided by checks of the suite, over runtimes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value as Json;
@@ -26,6 +27,9 @@ impl Word {
         }
     }
 }
+
+/// What became of each check.
+type Seen = BTreeMap<String, String>;
 
 /// A test: which checks make it fail, and which only spoil it. `PREFIX*` stands for all that begin so.
 #[derive(Debug)]
@@ -78,15 +82,16 @@ impl Matrix {
         })
     }
 
-    /// Adds a runtime by its report; a check that is named and not in it is a mistake of the matrix.
-    pub(super) fn add(&mut self, name: &str, report: &str) -> Result<(), String> {
-        let mut seen = Vec::new();
-        for line in report.lines() {
+    /// Adds a runtime by the lines of its reports, of which a later one counts; a check that is named and in none is a
+    /// mistake of the matrix.
+    pub(super) fn add(&mut self, name: &str, reports: &str) -> Result<(), String> {
+        let mut seen = Seen::new();
+        for line in reports.lines() {
             let line: Json = serde_json::from_str(line).map_err(|error| error.to_string())?;
             if line["type"] == "check" {
                 let text = |member: &str| line[member].as_str().unwrap_or_default().to_owned();
                 // What it was before the baseline had its say.
-                seen.push((text("id"), text("was")));
+                seen.insert(text("id"), text("was"));
             }
         }
         let words = self.tests.iter().map(|test| test.word(&seen));
@@ -135,7 +140,7 @@ impl Matrix {
 }
 
 impl Test {
-    fn word(&self, seen: &[(String, String)]) -> Result<Word, String> {
+    fn word(&self, seen: &Seen) -> Result<Word, String> {
         let fails = of(&self.fails, seen).map_err(|id| format!("{}: no check {id}", self.id))?;
         let partly = of(&self.partly, seen).map_err(|id| format!("{}: no check {id}", self.id))?;
         let red = |status: &&str| !matches!(*status, "pass" | "skip");
@@ -154,7 +159,7 @@ impl Test {
 }
 
 /// What became of the checks that are named; the name of one that there is not.
-fn of<'a>(names: &[String], seen: &'a [(String, String)]) -> Result<Vec<&'a str>, String> {
+fn of<'a>(names: &[String], seen: &'a Seen) -> Result<Vec<&'a str>, String> {
     let mut found = Vec::new();
     for name in names {
         let before = found.len();
@@ -162,7 +167,7 @@ fn of<'a>(names: &[String], seen: &'a [(String, String)]) -> Result<Vec<&'a str>
             seen.iter()
                 .filter(|(id, _)| match name.strip_suffix('*') {
                     Some(prefix) => id.starts_with(prefix),
-                    None => id == name,
+                    None => *id == name,
                 })
                 .map(|(_, status)| status.as_str()),
         );

@@ -75,3 +75,19 @@ fn an_area_has_a_word_and_its_counts() {
         assert_eq!(tally(words), expected);
     }
 }
+
+/// A part that was run again after the whole is what counts, and the rest stays.
+#[test]
+fn a_later_report_counts() {
+    let mut matrix = Matrix::parse(TESTS).expect("a matrix");
+    let whole = [
+        ("a#x", "pass"),
+        ("a#y", "warn"),
+        ("b.one#z", "pass"),
+        ("c#x", "fail"),
+    ];
+    let again = [("a#y", "pass"), ("c#x", "pass")];
+    let reports = report(&whole) + &report(&again);
+    matrix.add("r", &reports).expect("reports");
+    assert_eq!(matrix.columns[0].1, [Word::Pass, Word::Pass]);
+}
