@@ -1,5 +1,7 @@
 //! Failures that are known: each with its reason, and none that does not come.
 
+mod renew;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -7,7 +9,10 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::report::Row;
+use crate::suite::Suite;
 use crate::verdict::Status;
+
+pub(crate) use renew::{Renewed, renew};
 
 /// A baseline file.
 #[derive(Debug, Default, Deserialize)]
@@ -100,6 +105,13 @@ impl Baseline {
         None
     }
 
+    /// An id of this suite that the suite does not have: it would never be stale.
+    pub(crate) fn unknown(&self, name: &str, suite: &Suite) -> Option<&str> {
+        let of_suite = |id: &&String| id.starts_with(&format!("{name}."));
+        let mut named = self.expected.keys().filter(of_suite);
+        named.find(|id| !suite.has(id.as_str())).map(String::as_str)
+    }
+
     /// Marks what was expected of a target, and what was expected and did not come. A check that was not
     /// run is neither.
     pub(crate) fn apply(&self, target: &str, rows: &mut [Row]) {
@@ -129,5 +141,5 @@ impl Baseline {
 }
 
 #[cfg(test)]
-#[path = "baseline_tests.rs"]
+#[path = "baseline/tests.rs"]
 mod tests;

@@ -10,6 +10,7 @@ mod submit;
 mod transcript;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ use crate::schema::Schemas;
 use crate::scope::Variables;
 use crate::target::Target;
 use crate::tongue::Tongue;
+use crate::trace::trace;
 
 /// What became of a case.
 #[derive(Debug)]
@@ -138,6 +140,34 @@ impl Place {
     /// Removes all of it. What cannot be removed goes with the run's own folder.
     pub(crate) fn remove(&self) {
         let _ = std::fs::remove_dir_all(&self.root);
+    }
+
+    /// Moves all of it below a folder, in place of what had that name, with the wire log as `wire.jsonl`.
+    pub(crate) fn keep(
+        &self,
+        folder: &Path,
+        name: &str,
+        recording: &Recording,
+    ) -> Result<(), Error> {
+        let to = folder.join(name);
+        let fault = |error: io::Error| Error::io(format!("--keep {}", to.display()), error);
+        if to.exists() {
+            std::fs::remove_dir_all(&to).map_err(fault)?;
+        }
+        // It may be another file system, and sockets may stand there.
+        let moved = std::process::Command::new("mv")
+            .args([&self.root, &to])
+            .output();
+        let moved = moved.map_err(fault)?;
+        if !moved.status.success() {
+            let why = String::from_utf8_lossy(&moved.stderr).into_owned();
+            return Err(fault(io::Error::other(why)));
+        }
+        let wire: String = trace(recording)
+            .iter()
+            .map(|moment| json!(moment).to_string() + "\n")
+            .collect();
+        std::fs::write(to.join("wire.jsonl"), wire).map_err(fault)
     }
 
     pub(crate) fn cwd(&self) -> PathBuf {

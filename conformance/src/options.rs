@@ -21,6 +21,7 @@ use crate::verdict::Rigour;
     version,
     after_help = "Examples:\n  sessiond-conformance acp -- my-agent --acp\n  \
         sessiond-conformance acp --target my-agent.toml --html report.html\n  \
+        sessiond-conformance acp --target my-agent.toml --baseline known.toml --update\n  \
         sessiond-conformance transcript -- FILE.jsonl\n  \
         sessiond-conformance acp --list\n\n\
         Exit codes: 0 conformant, 1 not, 2 usage, 3 a fault of the suite itself."
@@ -49,6 +50,13 @@ pub(crate) struct Options {
     /// files may each name their target
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Vec<PathBuf>,
+    /// Write what was found into the --baseline, one for one target: what failed comes in with what was seen in place
+    /// of a reason, what did not come goes out; comments and groups stay. Ends with 0
+    #[arg(long, requires = "baseline")]
+    update: bool,
+    /// Keep the folders of each case with a check that does not pass, and its wire log, below this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) keep: Option<PathBuf>,
     /// Write a report as JSON lines, with header and footer
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -71,6 +79,8 @@ pub(crate) struct Options {
 pub(crate) enum Task {
     List,
     Run,
+    /// Run, and write what was found into the baseline.
+    Update,
 }
 
 impl Options {
@@ -107,7 +117,11 @@ impl Options {
     }
 
     pub(crate) fn task(&self) -> Task {
-        if self.list { Task::List } else { Task::Run }
+        match (self.list, self.update) {
+            (true, _) => Task::List,
+            (false, true) => Task::Update,
+            (false, false) => Task::Run,
+        }
     }
 
     pub(crate) fn rigour(&self) -> Rigour {

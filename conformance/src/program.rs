@@ -2,13 +2,13 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser as _;
 
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, Renewed, renew};
 use crate::error::Error;
 use crate::guard;
 use crate::model_link::ModelLink;
@@ -62,15 +62,20 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
         );
         return Err(Error::Usage(why));
     }
-    let baselines = options.baseline.iter().map(|path| Baseline::read(path));
-    let baselines = baselines.collect::<Result<Vec<_>, _>>()?;
+    let targets = targets(options, given)?;
+    if options.task() == Task::Update && (options.baseline.len() != 1 || targets.len() != 1) {
+        let why = "--update writes one --baseline for one target".to_owned();
+        return Err(Error::Usage(why));
+    }
+    let baselines = baselines(options, &suite)?;
+    let keep = options.keep.as_deref().map(folder).transpose()?;
     // Whatever a target leaves behind, were it to end its guard, comes to this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| Error::io("subreaper", error.into()))?;
     let model = ModelLink::start()?;
     let mut columns = Vec::new();
-    for (target, again) in targets(options, given)? {
-        let mut column = judge(options, &suite, &cases, &target, &model)?;
+    for (target, again) in targets {
+        let mut column = judge(options, &suite, &cases, &target, &model, keep.as_deref())?;
         column.again = again;
         for baseline in &baselines {
             baseline.apply(&column.target, &mut column.rows);
@@ -90,8 +95,43 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
         options.junit.as_deref(),
         options.html.as_deref(),
     )?;
+    if let (Task::Update, [path], [column]) = (
+        options.task(),
+        options.baseline.as_slice(),
+        report.columns.as_slice(),
+    ) {
+        let Renewed { added, removed } = renew(path, &column.target, &column.rows)?;
+        let path = path.display();
+        eprintln!("{path}: {added} added, {removed} taken out; give each new one its reason");
+        return Ok(ExitCode::SUCCESS);
+    }
     let conforms = report.columns.iter().all(Column::conforms);
     Ok(ExitCode::from(u8::from(!conforms)))
+}
+
+/// The baselines that were named; one that is to be written may be new.
+fn baselines(options: &Options, suite: &Suite) -> Result<Vec<Baseline>, Error> {
+    let is_new = |path: &Path| options.task() == Task::Update && !path.exists();
+    let named = options.baseline.iter().filter(|path| !is_new(path));
+    named
+        .map(|path| {
+            let baseline = Baseline::read(path)?;
+            match baseline.unknown(&options.suite, suite) {
+                None => Ok(baseline),
+                Some(id) => Err(Error::Usage(format!(
+                    "{}: there is no check {id}; `--list` prints those there are",
+                    path.display()
+                ))),
+            }
+        })
+        .collect()
+}
+
+/// Makes a folder, if it is not there.
+fn folder(path: &Path) -> Result<PathBuf, Error> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| Error::Usage(format!("--keep {}: {error}", path.display())))?;
+    whole(path)
 }
 
 fn list(cases: &[&Variant], options: &Options) -> Result<ExitCode, Error> {
@@ -129,9 +169,7 @@ fn targets(options: &Options, given: Option<Given>) -> Result<Vec<(Target, Strin
         let why = "name a target: --target FILE, or -- COMMAND".to_owned();
         return Err(Error::Usage(why));
     }
-    let read = |path: &std::path::PathBuf| {
-        Ok((Target::read(path)?, format!("--target {}", path.display())))
-    };
+    let read = |path: &PathBuf| Ok((Target::read(path)?, format!("--target {}", path.display())));
     options.target.iter().map(read).collect()
 }
 
@@ -141,6 +179,7 @@ fn judge(
     cases: &[&Variant],
     target: &Target,
     model: &ModelLink,
+    keep: Option<&Path>,
 ) -> Result<Column, Error> {
     let begun = Instant::now();
     // Short, for the sockets in it.
@@ -154,6 +193,7 @@ fn judge(
         model,
         root: whole(root.path())?,
         jobs: target.jobs.unwrap_or_else(jobs),
+        keep,
     };
     let results = runner.run(cases)?;
     Ok(Column {
@@ -166,7 +206,7 @@ fn judge(
 }
 
 /// Without links: a target may compare it with what it is told.
-fn whole(path: &Path) -> Result<std::path::PathBuf, Error> {
+fn whole(path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize()
         .map_err(|error| Error::io(path.display().to_string(), error))
 }

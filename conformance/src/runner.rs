@@ -1,7 +1,7 @@
 //! Plays the cases of a suite on a target, several at a time, and judges them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) root: PathBuf,
     /// How many cases run at once.
     pub(crate) jobs: usize,
+    /// Where the folders of a case stay that has a check which does not pass.
+    pub(crate) keep: Option<&'a Path>,
 }
 
 /// What the workers share.
@@ -247,10 +249,10 @@ impl Runner<'_> {
             self.model.follow(&name, driver.recorder());
             let played = driver.play(&variant.variables)?;
             self.model.forget(&name);
-            place.remove();
             let found = judged(variant, &played, schemas, most.map(|_| turn));
             let bad = |finding: &Finding| !matches!(finding, Finding::Holds | Finding::Skipped(_));
             let worse = found.iter().any(|(_, finding)| bad(finding));
+            let mut spoilt = worse;
             let first = !findings.iter().any(|(_, finding)| bad(finding));
             if shown.is_empty() || (worse && first) {
                 shown = trace(&played.recording);
@@ -259,7 +261,14 @@ impl Runner<'_> {
             let speaks = Tongue::of(&variant.id);
             for variant in every.iter().filter(|other| Tongue::of(&other.id) == speaks) {
                 let seen = judged(variant, &played, schemas, None);
+                spoilt |= seen.iter().any(|(_, finding)| bad(finding));
                 merge(&mut all, seen);
+            }
+            match self.keep {
+                Some(folder) if spoilt => {
+                    place.keep(folder, &format!("{}-{turn}", variant.id), &played.recording)?;
+                }
+                _ => place.remove(),
             }
             if most.is_some() && played.sweep == SweepEnd::Beyond {
                 break;

@@ -84,6 +84,15 @@ impl Suite {
         Ok(suite)
     }
 
+    /// Whether there is a check with this id.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        let of = |variant: &Variant| {
+            let mut checks = variant.case.checks.iter();
+            checks.any(|check| variant.check_id(check) == id)
+        };
+        self.cases.iter().any(of)
+    }
+
     /// The cases of at most this level with a check that one of the filters wants.
     pub(crate) fn select(&self, level: Level, filters: &[String]) -> Vec<&Variant> {
         self.cases

@@ -33,7 +33,7 @@ fn a_list_is_one_id_a_line_and_nothing_else() {
 
 #[test]
 fn mistakes_of_usage_end_with_2() {
-    let rows: [&[&str]; 9] = [
+    let rows: [&[&str]; 12] = [
         &[],
         &["acp"],
         &["no-such-suite", "--list"],
@@ -43,6 +43,18 @@ fn mistakes_of_usage_end_with_2() {
         &["acp", "--", "./no/such/program"],
         &["acp", "-k", "no such check", "--", "true"],
         &["acp", "--baseline", "/no/such/file.toml", "--", "true"],
+        &["acp", "--update", "--", "true"],
+        &[
+            "acp",
+            "--update",
+            "--baseline",
+            "a",
+            "--baseline",
+            "b",
+            "--",
+            "true",
+        ],
+        &["acp", "--keep", "/dev/null/folder", "--", "true"],
     ];
     for arguments in rows {
         let (code, text) = said(&run(arguments));

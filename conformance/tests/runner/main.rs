@@ -6,6 +6,7 @@
     reason = "a test that cannot go on says so loudly"
 )]
 
+mod baseline;
 mod command_line;
 mod hostile;
 mod peer;

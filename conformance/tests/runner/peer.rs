@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use super::{run, said};
 
 /// The reference peer with a fault, or with none.
-fn peer(folder: &tempfile::TempDir, fault: &str) -> PathBuf {
+pub(super) fn peer(folder: &tempfile::TempDir, fault: &str) -> PathBuf {
     let shipped = include_str!("../../mutants/reference-peer.toml");
     made_of(shipped, folder, fault)
 }

@@ -3,7 +3,7 @@ use crate::report::Row;
 use crate::requirement::Keyword;
 use crate::verdict::Status;
 
-fn row(id: &str, status: Status) -> Row {
+pub(super) fn row(id: &str, status: Status) -> Row {
     Row {
         id: id.to_owned(),
         case: String::new(),
