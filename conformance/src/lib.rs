@@ -38,6 +38,7 @@ mod check;
 mod client;
 mod driver;
 mod error;
+mod explain;
 mod guard;
 mod judge;
 mod lines;

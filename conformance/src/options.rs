@@ -23,7 +23,8 @@ use crate::verdict::Rigour;
         sessiond-conformance acp --target my-agent.toml --html report.html\n  \
         sessiond-conformance acp --target my-agent.toml --baseline known.toml --update\n  \
         sessiond-conformance transcript -- FILE.jsonl\n  \
-        sessiond-conformance acp --list\n\n\
+        sessiond-conformance acp --list\n  \
+        sessiond-conformance acp --explain -k acp.cancel\n\n\
         Exit codes: 0 conformant, 1 not, 2 usage, 3 a fault of the suite itself."
 )]
 pub(crate) struct Options {
@@ -43,6 +44,9 @@ pub(crate) struct Options {
     /// Print the ids of the checks, one a line, and run nothing
     #[arg(long)]
     list: bool,
+    /// Say what the checks mean, by which rule and where that is written, and run nothing
+    #[arg(long, conflicts_with = "list")]
+    explain: bool,
     /// A `should` counts as a `must`
     #[arg(long)]
     strict: bool,
@@ -78,6 +82,7 @@ pub(crate) struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     List,
+    Explain,
     Run,
     /// Run, and write what was found into the baseline.
     Update,
@@ -117,10 +122,11 @@ impl Options {
     }
 
     pub(crate) fn task(&self) -> Task {
-        match (self.list, self.update) {
-            (true, _) => Task::List,
-            (false, true) => Task::Update,
-            (false, false) => Task::Run,
+        match (self.list, self.explain, self.update) {
+            (true, ..) => Task::List,
+            (_, true, _) => Task::Explain,
+            (.., true) => Task::Update,
+            _ => Task::Run,
         }
     }
 

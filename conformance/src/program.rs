@@ -10,6 +10,7 @@ use clap::Parser as _;
 
 use crate::baseline::{Baseline, Renewed, renew};
 use crate::error::Error;
+use crate::explain::explain;
 use crate::guard;
 use crate::model_link::ModelLink;
 use crate::options::{Options, Task};
@@ -61,6 +62,10 @@ fn run(options: &Options) -> Result<ExitCode, Error> {
             options.filter.join("` or `")
         );
         return Err(Error::Usage(why));
+    }
+    if options.task() == Task::Explain {
+        explain(&suite, &cases, options, &mut io::stdout().lock())?;
+        return Ok(ExitCode::SUCCESS);
     }
     let targets = targets(options, given)?;
     if options.task() == Task::Update && (options.baseline.len() != 1 || targets.len() != 1) {

@@ -31,6 +31,44 @@ fn a_list_is_one_id_a_line_and_nothing_else() {
     assert_eq!(one, b"acp.prompt.text#answered\n");
 }
 
+/// Each check has a rule, and each rule a place where it is written.
+#[test]
+fn every_check_is_explained() {
+    for suite in [
+        "acp",
+        "sqeq",
+        "claude",
+        "codex-exec",
+        "codex-app-server",
+        "cross",
+        "transcript",
+    ] {
+        let ids = String::from_utf8(run(&[suite, "--list"]).stdout).expect("text");
+        let (code, text) = said(&run(&[suite, "--explain"]));
+        assert_eq!(code, Some(0), "{text}");
+        let sources = text.matches("\n    source: ").count();
+        assert_eq!(sources, ids.lines().count(), "{suite}");
+        for id in ids.lines() {
+            assert!(text.contains(&format!("{id}\n    ")), "{id}");
+        }
+    }
+    let (_, text) = said(&run(&[
+        "acp",
+        "--explain",
+        "-k",
+        "acp.cancel.twice#answered",
+    ]));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 5, "{text}");
+    assert_eq!(lines[0], "acp.cancel.twice#answered");
+    assert_eq!(lines[2], "    seen when: Cancelled twice");
+    assert!(lines[3].starts_with("    rule: v1.cancel.answer"), "{text}");
+    assert!(
+        lines[4].contains("https://github.com/agentclientprotocol/"),
+        "{text}"
+    );
+}
+
 #[test]
 fn mistakes_of_usage_end_with_2() {
     let rows: [&[&str]; 12] = [
