@@ -219,6 +219,14 @@ pub(crate) enum Ask {
     },
     /// A recorded file begins with all whole lines of another, byte for byte.
     Untouched { file: String, of: String },
+    /// One of the files that hold the text, as the step `holders` found them, was synced between the two
+    /// points. A database and its log are one file; a call that syncs everything syncs them too. It counts
+    /// from when it was called.
+    Synced {
+        mark: String,
+        after: String,
+        before: String,
+    },
 }
 
 /// Whose text.

@@ -5,6 +5,7 @@ mod cross;
 mod damage;
 mod export;
 mod frame;
+mod holders;
 mod sdk;
 mod submit;
 mod transcript;
@@ -26,6 +27,7 @@ use crate::process::{Launch, Process};
 use crate::recording::{ProcessIndex, Recorder, Recording, What};
 use crate::schema::Schemas;
 use crate::scope::Variables;
+use crate::step::Watching;
 use crate::target::Target;
 use crate::tongue::Tongue;
 use crate::trace::trace;
@@ -362,7 +364,7 @@ impl<'a> Driver<'a> {
             return Err(Halt::Skip(why));
         }
         if self.case.begin != Begin::Nothing {
-            self.start("a", self.case.begin, None, &self.case.args)?;
+            self.start("a", self.case.begin, None, None, &self.case.args)?;
         }
         for step in &self.case.steps {
             self.step(step)?;
@@ -371,7 +373,14 @@ impl<'a> Driver<'a> {
     }
 
     /// Starts a process and does what is usual first.
-    fn start(&mut self, name: &str, begin: Begin, file_bytes: Option<u64>, args: &[String]) -> Did {
+    fn start(
+        &mut self,
+        name: &str,
+        begin: Begin,
+        file_bytes: Option<u64>,
+        watch: Option<Watching>,
+        args: &[String],
+    ) -> Did {
         let index = self.started;
         self.started += 1;
         self.tongues.push(self.tongue);
@@ -384,12 +393,16 @@ impl<'a> Driver<'a> {
             env: &self.environment,
             cwd: &self.place.cwd(),
             file_bytes,
+            watch,
             socket: &socket,
         };
         let process = Process::start(&launch, &self.recorder, index, Arc::clone(&self.client))
             .map_err(|error| Error::io("guard", error))?;
         self.processes.insert(name.to_owned(), process);
         self.names.entry(name.to_owned()).or_default().push(index);
+        if watch.is_some() {
+            self.watched(index)?;
+        }
         if matches!(begin, Begin::Initialized | Begin::Session) {
             self.initialize(name, index)?;
         }

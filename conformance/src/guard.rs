@@ -6,7 +6,8 @@
 //!
 //! | runner says | guard answers |
 //! | --- | --- |
-//! | | `started PID`, or `failed REASON` |
+//! | | `started PID`, or `failed REASON`; of a target that is watched before it `watching`, or `unwatched REASON` |
+//! | | `synced [CALL, PATH]` of a target that is watched: it goes on when the runner says `noted` |
 //! | `signal N root\|group\|tree` | |
 //! | `tree` | `tree PID:COMMAND PID:COMMAND …`, without the target itself |
 //! | `end`, or end of stream | ends the tree, then itself |
@@ -20,20 +21,27 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, kill_process_group,
-    setrlimit, wait,
+    Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, kill_process,
+    kill_process_group, setrlimit, wait,
 };
 use tokio::signal::unix::{SignalKind, signal};
+
+mod watch;
+
+pub(crate) use watch::{STAGE, stage};
 
 /// First argument by which this binary is a guard.
 pub(crate) const GUARD: &str = "__guard";
 /// Variable of the guard, not of the target: how many bytes a file may have at most.
 pub(crate) const FILE_BYTES: &str = "__GUARD_FILE_BYTES";
-/// The same where nothing is said: a target that writes without end shall not fill the disk.
+/// Variable of the guard, not of the target: that the target is watched.
+pub(crate) const WATCH: &str = "__GUARD_WATCH";
+/// The same as [`FILE_BYTES`] where nothing is said: a target that writes without end shall not fill the disk.
 const MOST_FILE: u64 = 128 * 1024 * 1024;
 /// Longest time spent on killing: what is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -62,7 +70,7 @@ fn guard(
     program: &OsString,
     arguments: impl Iterator<Item = OsString>,
 ) -> io::Result<()> {
-    let mut socket = UnixStream::connect(socket)?;
+    let socket = UnixStream::connect(socket)?;
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let most = std::env::var(FILE_BYTES).ok();
     let most = most.and_then(|most| most.parse().ok()).unwrap_or(MOST_FILE);
@@ -72,28 +80,67 @@ fn guard(
     };
     setrlimit(Resource::Fsize, limit)?;
     heed_signals()?;
-    let started = Command::new(program)
-        .args(arguments)
-        .env_remove(FILE_BYTES)
-        .process_group(0)
-        .spawn();
+    let watched = std::env::var_os(WATCH).is_some();
+    let (note, noted) = sync_channel(1);
+    let started = if watched {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(STAGE).arg(program).args(arguments);
+        of_target(&mut command);
+        let (tell, started) = sync_channel(1);
+        let told = socket.try_clone()?;
+        std::thread::spawn(move || watch::trace(command, &tell, noted, told));
+        let started = started.recv().map_err(io::Error::other)?;
+        say(
+            &socket,
+            &match &started {
+                Ok(_) => "watching".to_owned(),
+                Err(error) => format!("unwatched {error}"),
+            },
+        );
+        started
+    } else {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        of_target(&mut command);
+        command.spawn().map(|child| Pid::from_child(&child))
+    };
     // The target alone holds its streams, so that their ends are seen.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
     let root = match started {
-        Ok(child) => Pid::from_child(&child),
-        Err(error) => return writeln!(socket, "failed {error}"),
+        Ok(root) => root,
+        Err(error) => {
+            say(&socket, &format!("failed {error}"));
+            return Ok(());
+        }
     };
     // From here on nothing may keep the tree from being ended, least of all that nobody listens.
-    let _ = writeln!(socket, "started {}", root.as_raw_nonzero());
+    say(&socket, &format!("started {}", root.as_raw_nonzero()));
     if let Ok(reaper) = socket.try_clone() {
-        std::thread::spawn(move || reap(root, reaper));
-        obey(root, &mut socket);
+        if !watched {
+            std::thread::spawn(move || reap(root, &reaper));
+        }
+        obey(root, &socket, &note);
     }
+    // A sync that waits for its note would keep its thread from being ended in order.
+    drop(note);
     end_tree();
     Ok(())
+}
+
+/// What is the target's own and not its guard's.
+fn of_target(command: &mut Command) {
+    command
+        .env_remove(FILE_BYTES)
+        .env_remove(WATCH)
+        .process_group(0);
+}
+
+/// Says one line, whole; whether somebody may hear it.
+fn say(mut socket: &UnixStream, line: &str) -> bool {
+    socket.write_all(format!("{line}\n").as_bytes()).is_ok()
 }
 
 /// Handles the signals that whoever started the suite may have ignored, as a shell does in its background jobs: what
@@ -120,7 +167,7 @@ fn heed_signals() -> io::Result<()> {
 }
 
 /// Does what the runner says until it says that this is the end, or is gone.
-fn obey(root: Pid, socket: &mut UnixStream) {
+fn obey(root: Pid, socket: &UnixStream, note: &SyncSender<()>) {
     let Ok(reader) = socket.try_clone() else {
         return;
     };
@@ -133,13 +180,17 @@ fn obey(root: Pid, socket: &mut UnixStream) {
                     send(signal, whom, root);
                 }
             }
+            // Nobody waits for it where the target was ended meanwhile.
+            ["noted"] => {
+                let _ = note.try_send(());
+            }
             ["tree"] => {
                 let found: Vec<String> = descendants()
                     .into_iter()
                     .filter(|pid| *pid != root)
                     .map(describe)
                     .collect();
-                if writeln!(socket, "tree {}", found.join(" ")).is_err() {
+                if !say(socket, &format!("tree {}", found.join(" "))) {
                     return;
                 }
             }
@@ -164,20 +215,23 @@ fn send(signal: Signal, whom: &str, root: Pid) {
 }
 
 /// Reaps for ever; says how the target ended.
-fn reap(root: Pid, mut socket: UnixStream) {
+fn reap(root: Pid, socket: &UnixStream) {
     loop {
         match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == root => {
-                REAPED.store(true, Ordering::SeqCst);
-                let signal = || status.terminating_signal().map(|number| -number);
-                let code = status.exit_status().or_else(signal).unwrap_or(-1);
-                let _ = writeln!(socket, "exited {code}");
-            }
+            Ok(Some((pid, status))) if pid == root => ended(status, socket),
             // Without a child there may be one again only while the target lives.
             Err(Errno::CHILD) => std::thread::sleep(RESCAN),
             _ => {}
         }
     }
+}
+
+/// Says how the target ended.
+fn ended(status: WaitStatus, socket: &UnixStream) {
+    REAPED.store(true, Ordering::SeqCst);
+    let signal = || status.terminating_signal().map(|number| -number);
+    let code = status.exit_status().or_else(signal).unwrap_or(-1);
+    say(socket, &format!("exited {code}"));
 }
 
 /// Ends everything below this process.

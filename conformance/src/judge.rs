@@ -8,6 +8,7 @@ mod output;
 mod process;
 mod sdk;
 mod sdk_talk;
+mod synced;
 mod talk;
 mod transcript;
 mod window;
@@ -253,6 +254,11 @@ impl<'a> Judge<'a> {
             } => self.told(file, texts, *only, *least),
             Ask::SameTold { files, said } => self.same_told(files, said.as_deref()),
             Ask::Untouched { file, of } => self.untouched(file, of),
+            Ask::Synced {
+                mark,
+                after,
+                before,
+            } => self.synced(mark, after, before),
         }
     }
 

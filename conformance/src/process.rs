@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,9 +14,15 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::guard::{FILE_BYTES, GUARD};
+use crate::guard::{FILE_BYTES, GUARD, WATCH};
 use crate::lines::Lines;
 use crate::recording::{Ending, ProcessIndex, Recorder, Room, What};
+use crate::step::Watching;
+
+mod drain;
+mod report;
+
+use drain::Drain;
 
 /// Bytes read at once.
 const PIECE: usize = 64 * 1024;
@@ -38,6 +44,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) cwd: &'a Path,
     /// How many bytes a file of the target may have at most; the guard's own bound when absent.
     pub(crate) file_bytes: Option<u64>,
+    /// Which calls of the target are recorded.
+    pub(crate) watch: Option<Watching>,
     /// Where the guard's socket may be; its path must stay below 108 bytes.
     pub(crate) socket: &'a Path,
 }
@@ -104,6 +112,9 @@ impl Process {
         if let Some(bytes) = launch.file_bytes {
             command.env(FILE_BYTES, bytes.to_string());
         }
+        if launch.watch.is_some() {
+            command.env(WATCH, "");
+        }
         let mut guard = command
             .args(arguments)
             .current_dir(launch.cwd)
@@ -125,8 +136,13 @@ impl Process {
             let recorder = Arc::clone(recorder);
             std::thread::spawn(move || write(stdin, &inputs, &recorder, index));
         }
+        let mut drain = Drain::default();
         if let Some(stdout) = guard.stdout.take() {
+            if launch.watch.is_some() {
+                drain = Drain::of(&stdout)?;
+            }
             let reader = Reader {
+                drain: drain.clone(),
                 recorder: Arc::clone(recorder),
                 index,
                 paused: Arc::clone(&paused),
@@ -141,7 +157,7 @@ impl Process {
         }
         let answers = control.try_clone()?;
         let listening = Arc::clone(recorder);
-        std::thread::spawn(move || listen(answers, &listening, index));
+        std::thread::spawn(move || report::listen(&answers, &drain, &listening, index));
         Ok(Self {
             index,
             guard,
@@ -243,6 +259,7 @@ fn write(
 
 /// Reads stdout of a process.
 struct Reader {
+    drain: Drain,
     recorder: Arc<Recorder>,
     index: ProcessIndex,
     paused: Arc<AtomicBool>,
@@ -259,6 +276,7 @@ impl Reader {
             while self.paused.load(Ordering::SeqCst) {
                 std::thread::sleep(PAUSE);
             }
+            let _working = self.drain.work();
             let Ok(count @ 1..) = stdout.read(&mut piece) else {
                 break;
             };
@@ -299,27 +317,5 @@ fn read_stderr(mut stderr: impl Read, recorder: &Recorder, index: ProcessIndex) 
     let mut piece = vec![0; PIECE];
     while let Ok(count @ 1..) = stderr.read(&mut piece) {
         recorder.stderr(index, &piece[..count]);
-    }
-}
-
-/// Records what the guard says.
-fn listen(answers: UnixStream, recorder: &Recorder, index: ProcessIndex) {
-    for line in BufReader::new(answers).lines() {
-        let Ok(line) = line else { break };
-        let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
-        match word {
-            "exited" => {
-                recorder.add(index, What::Exited(rest.parse().unwrap_or(-1)));
-            }
-            "failed" => {
-                recorder.add(index, What::Note(format!("did not start: {rest}")));
-                recorder.add(index, What::Exited(127));
-            }
-            "tree" => {
-                let found = rest.split_whitespace().map(str::to_owned).collect();
-                recorder.add(index, What::Descendants(found));
-            }
-            _ => {}
-        }
     }
 }

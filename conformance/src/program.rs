@@ -23,8 +23,12 @@ use crate::target::{Given, Target};
 /// not, 2 for usage, 3 for a fault of the suite itself.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() == Some(OsStr::new(guard::GUARD)) {
+    let first = arguments.next();
+    if first.as_deref() == Some(OsStr::new(guard::GUARD)) {
         return guard::main(arguments);
+    }
+    if first.as_deref() == Some(OsStr::new(guard::STAGE)) {
+        return guard::stage(arguments);
     }
     let options = match Options::try_parse() {
         Ok(options) => options,

@@ -59,6 +59,12 @@ pub(crate) enum What {
     Mark(String),
     /// A file that was read: name, content; `None` when there is none.
     File(String, Option<String>),
+    /// The calls of the process that make files durable are recorded from here on, or why they are not.
+    Watched(Result<(), String>),
+    /// A call that makes a file durable, at its entry; see [`Sync`].
+    Synced(Sync),
+    /// The files of the case that hold this text.
+    Holders(String, Vec<String>),
     /// Text worth keeping: what a step waited for in vain, what was damaged.
     Note(String),
     /// The target asked the scripted model this.
@@ -67,6 +73,16 @@ pub(crate) enum What {
     ModelAnswered(String),
     /// The target sent more than a case keeps.
     Flooded,
+}
+
+/// A call that makes a file durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sync {
+    /// `fsync`, `fdatasync`, `msync`, `sync`, `syncfs`; `open` of a file whose every write is durable, and
+    /// `io_uring`, behind which calls are not seen.
+    pub(crate) call: String,
+    /// The file; empty where none is known.
+    pub(crate) path: String,
 }
 
 /// A line of a target's stdout.

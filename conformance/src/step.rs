@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use crate::case::{Begin, Elicitation, Permission};
 
+mod syncs;
 mod transcript;
 
+pub(crate) use syncs::{Holders, Watching};
 pub(crate) use transcript::{Convert, ShapeName, Take, Written};
 
 /// One thing that is done, or waited for. Processes are named; without a name it is `a`.
@@ -83,6 +85,9 @@ pub(crate) enum Step {
     AwaitFile(ReadFile),
     /// Damages the log of a session.
     Damage(Damage),
+    /// Records which files of the session's log hold a text; which of the target's, where its profile does
+    /// not say where that lies.
+    Holders(Holders),
     /// Records what the target's own command prints of a session.
     Export(Export),
     /// Kills the target at a frame.
@@ -121,6 +126,9 @@ pub(crate) struct Start {
     /// on a full disk.
     #[serde(default)]
     pub(crate) file_kib: Option<u64>,
+    /// Which calls of it are recorded; the case is skipped where the machine lets nobody see them.
+    #[serde(default)]
+    pub(crate) watch: Option<Watching>,
 }
 
 /// A request.

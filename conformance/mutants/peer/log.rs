@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
@@ -11,6 +12,9 @@ use crate::common;
 use crate::fault::{die_on, on};
 use crate::script::End;
 use crate::tool::Tool;
+
+/// How long after the answer a peer syncs that does it too late.
+const LATE: Duration = Duration::from_millis(100);
 
 /// An open log; the session belongs to whoever has one.
 pub(crate) struct Log {
@@ -66,6 +70,7 @@ impl Log {
             deaf: false,
         };
         log.append(&json!({"cwd": cwd}))?;
+        log.sync();
         Ok(log)
     }
 
@@ -150,8 +155,27 @@ impl Log {
         written
     }
 
+    /// Makes durable what was appended, so that no loss of power takes what is acknowledged next.
+    pub(crate) fn sync(&self) {
+        if on("syncs-nothing") || on("sqeq-syncs-nothing") {
+            return;
+        }
+        if (on("syncs-late") || on("sqeq-syncs-late"))
+            && let Ok(file) = self.file.try_clone()
+        {
+            std::thread::spawn(move || {
+                std::thread::sleep(LATE);
+                file.sync_data()
+            });
+            return;
+        }
+        // A disk that refuses this has refused the record before it.
+        let _ = self.file.sync_data();
+    }
+
     /// How a turn ends whose records are these: as a failure where one was refused.
     pub(crate) fn end(&mut self, end: End) -> End {
+        self.sync();
         if std::mem::take(&mut self.refused) && !on("full-disk-untold") {
             return End::Failed("no space is left on the disk".to_owned());
         }

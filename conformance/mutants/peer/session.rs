@@ -226,8 +226,9 @@ impl Shared {
         pile.clone()
     }
 
-    /// Whether a record of the turn was refused.
+    /// Whether a record of the turn was refused; what was not is durable then.
     pub(crate) fn was_refused(&self) -> bool {
+        lock(&self.log).sync();
         self.refused.swap(false, Ordering::SeqCst) && !on("full-disk-untold")
     }
 

@@ -21,7 +21,7 @@ impl Driver<'_> {
         match step {
             Step::Start(start) => {
                 let most = start.file_kib.map(|kib| kib * 1024);
-                self.start(&start.process, start.begin, most, &start.args)
+                self.start(&start.process, start.begin, most, start.watch, &start.args)
             }
             Step::Call(request) => {
                 let label = self.request(request)?;
@@ -121,6 +121,7 @@ impl Driver<'_> {
             Step::ReadFile(file) => self.read_file(file),
             Step::AwaitFile(file) => self.await_file(file),
             Step::Damage(damage) => self.damage(damage),
+            Step::Holders(holders) => self.holders(&holders.mark),
             Step::Export(export) => self.export(export),
             Step::Sweep(sweep) => self.sweep(sweep),
             Step::Written(written) => self.written(written),

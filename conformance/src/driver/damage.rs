@@ -15,12 +15,7 @@ impl Driver<'_> {
     pub(super) fn damage(&mut self, damage: &Damage) -> Did {
         let session = self.variables.fill(&damage.session);
         let session = session.as_str().unwrap_or_default();
-        let layout = self.target.session_files.as_deref().unwrap_or_default();
-        let begins = session.get(..8).unwrap_or(session);
-        let layout = layout
-            .replace("{session}", session)
-            .replace("{session:8}", begins);
-        let files = find(&self.place.state(), &layout);
+        let files = self.session_files(session);
         let wanted = damage
             .record
             .as_deref()
@@ -54,6 +49,18 @@ impl Driver<'_> {
             wanted.unwrap_or_default(),
             files.len()
         )))
+    }
+}
+
+impl Driver<'_> {
+    /// The files of a session's log, in the order of their names; none where the profile does not say where they lie.
+    pub(super) fn session_files(&self, session: &str) -> Vec<PathBuf> {
+        let layout = self.target.session_files.as_deref().unwrap_or_default();
+        let begins = session.get(..8).unwrap_or(session);
+        let layout = layout
+            .replace("{session}", session)
+            .replace("{session:8}", begins);
+        find(&self.place.state(), &layout)
     }
 }
 

@@ -41,6 +41,7 @@ impl Driver<'_> {
             env: &self.environment,
             cwd: &self.place.cwd(),
             file_bytes: None,
+            watch: None,
             socket: &socket,
         };
         let client = Arc::new(Client::new(

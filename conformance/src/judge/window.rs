@@ -44,6 +44,11 @@ impl Window {
         }
     }
 
+    /// Whether an entry is before its end.
+    pub(super) fn ends_after(self, index: usize) -> bool {
+        position(index) < self.before
+    }
+
     pub(super) fn holds(self, index: usize) -> bool {
         (self.after + 1..self.before).contains(&position(index))
     }

@@ -445,6 +445,9 @@ impl Shared {
                 state.log.skip();
             } else {
                 let refused = state.log.append(&frame).is_err();
+                if kind == "turn.ended" {
+                    state.log.sync();
+                }
                 state.refused |= refused;
                 // What was not written has no place in the log.
                 let members = frame.as_object_mut().filter(|_| refused);
