@@ -1,5 +1,6 @@
 //! What a target made durable, and which of its files hold what.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Did, Driver, Halt};
@@ -75,8 +76,16 @@ fn search(folder: &Path, text: &[u8], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a file holds a text; one that is too long does not.
+/// Whether a file holds a text, in its path too: a session may be its file's name and stand nowhere else.
+/// One that is too long holds none.
 fn holds(path: &Path, text: &[u8]) -> bool {
+    let path_bytes = path.as_os_str().as_bytes();
+    if path_bytes
+        .windows(text.len().max(1))
+        .any(|part| part == text)
+    {
+        return true;
+    }
     let short = std::fs::metadata(path).is_ok_and(|of| of.len() <= LONGEST);
     let bytes = short.then(|| std::fs::read(path)).and_then(Result::ok);
     let mut windows = bytes
@@ -84,3 +93,7 @@ fn holds(path: &Path, text: &[u8]) -> bool {
         .flat_map(|bytes| bytes.windows(text.len().max(1)));
     windows.any(|window| window == text)
 }
+
+#[cfg(test)]
+#[path = "holders_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ mod command_line;
 mod hostile;
 mod peer;
 mod profile;
+mod synced;
 mod transcript;
 
 use std::io::Read as _;
