@@ -8,7 +8,7 @@
 //! All of it is one thread's: the kernel knows a tracer by its thread, and a filter is its thread's and
 //! what that thread starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
@@ -21,25 +21,16 @@ use nix::sys::signal::Signal as Sent;
 use nix::unistd::Pid as Traced;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait, waitpid};
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
-};
 
 use super::{RESCAN, ended, say};
 
 mod call;
+mod filter;
 
 /// First argument by which this binary is the stage that becomes the target once it is traced.
 pub(crate) const STAGE: &str = "__stage";
 /// Waits for threads as for processes.
 const WALL: u32 = 0x4000_0000;
-/// Calls that open a file, with the argument that holds its flags.
-#[cfg(target_arch = "x86_64")]
-const OPENS: [(i64, u8); 2] = [(libc::SYS_openat, 2), (libc::SYS_open, 1)];
-/// The same where there is only the newer one.
-#[cfg(not(target_arch = "x86_64"))]
-const OPENS: [(i64, u8); 1] = [(libc::SYS_openat, 2)];
 /// What the kernel calls a stop of the group under `PTRACE_SEIZE`.
 const EVENT_STOP: i32 = 128;
 
@@ -82,7 +73,7 @@ pub(super) fn trace(
 }
 
 fn start(command: &mut Command) -> io::Result<Pid> {
-    seccompiler::apply_filter(&filter().map_err(io::Error::other)?).map_err(io::Error::other)?;
+    filter::install().map_err(io::Error::other)?;
     let root = Pid::from_child(&command.spawn()?);
     // Whoever ends before it stops is no stage.
     match waitpid(Some(root), WaitOptions::UNTRACED)? {
@@ -102,37 +93,6 @@ fn start(command: &mut Command) -> io::Result<Pid> {
     }
     kill_process(root, Signal::CONT)?;
     Ok(root)
-}
-
-/// Which calls stop.
-fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
-    // O_SYNC holds the bit of O_DSYNC.
-    let bit = u64::from(libc::O_DSYNC.unsigned_abs());
-    let mut rules = BTreeMap::from([
-        (libc::SYS_fsync, vec![]),
-        (libc::SYS_fdatasync, vec![]),
-        (libc::SYS_msync, vec![]),
-        (libc::SYS_sync, vec![]),
-        (libc::SYS_syncfs, vec![]),
-        (libc::SYS_io_uring_setup, vec![]),
-    ]);
-    for (number, flags) in OPENS {
-        let durable = SeccompCondition::new(
-            flags,
-            SeccompCmpArgLen::Dword,
-            SeccompCmpOp::MaskedEq(bit),
-            bit,
-        )?;
-        rules.insert(number, vec![SeccompRule::new(vec![durable])?]);
-    }
-    let machine = TargetArch::try_from(std::env::consts::ARCH)?;
-    SeccompFilter::new(
-        rules,
-        SeccompAction::Allow,
-        SeccompAction::Trace(0),
-        machine,
-    )?
-    .try_into()
 }
 
 fn traced(pid: Pid) -> Traced {
@@ -213,6 +173,13 @@ impl Tracer {
     /// whatever the target does after it.
     fn tell(&self, pid: Pid) {
         let Some((name, path)) = call::of(pid) else {
+            // Who was killed meanwhile has no event; whoever has one hides.
+            if ptrace::getevent(traced(pid)).is_ok() {
+                say(
+                    &self.socket,
+                    "unwatched a process of it does not show what it calls",
+                );
+            }
             return;
         };
         let told = serde_json::json!([name, path]);

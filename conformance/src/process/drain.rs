@@ -52,8 +52,12 @@ impl Drain {
 
     /// Waits until nothing is left to read and what was read is recorded; whether it came to that.
     pub(super) fn wait(&self) -> bool {
+        self.within(LIMIT)
+    }
+
+    fn within(&self, limit: Duration) -> bool {
         let Some(pipe) = &self.pipe else { return true };
-        let until = Instant::now() + LIMIT;
+        let until = Instant::now() + limit;
         // In this order: what has left the pipe is the reader's.
         while rustix::io::ioctl_fionread(pipe).unwrap_or_default() > 0
             || self.busy.load(Ordering::SeqCst)

@@ -1,34 +1,39 @@
 use std::io::{Read as _, Write as _, pipe};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use super::Drain;
 
-/// What was read but not recorded yet counts as unread.
+/// How long it is looked whether something does not happen.
+const WHILE: Duration = Duration::from_millis(50);
+
 #[test]
-fn a_drain_waits_for_what_its_reader_has_in_hand() {
+fn what_was_read_and_not_recorded_counts_as_unread() {
     let (mut reader, mut writer) = pipe().expect("a pipe");
-    let drain = Arc::new(Drain::of(&reader).expect("a drain"));
+    let drain = Drain::of(&reader).expect("a drain");
     assert!(drain.wait(), "nothing was written");
+    writer.write_all(b"a line").expect("written");
+    assert!(!drain.within(WHILE), "it is in the pipe");
     let (taken, was_taken) = channel();
     let (go_on, may_go_on) = channel::<()>();
-    let reading = Arc::clone(&drain);
+    let reading = drain.clone();
     let thread = std::thread::spawn(move || {
         let working = reading.work();
-        let mut bytes = [0; 8];
-        let count = reader.read(&mut bytes).expect("read");
+        let count = reader.read(&mut [0; 8]).expect("read");
         taken.send(count).expect("told");
         let _ = may_go_on.recv();
         drop(working);
     });
-    writer.write_all(b"a line").expect("written");
     assert_eq!(was_taken.recv().expect("taken"), 6);
-    let (done, is_done) = channel();
-    let waiting = Arc::clone(&drain);
-    let waiter = std::thread::spawn(move || done.send(waiting.wait()));
-    assert!(is_done.try_recv().is_err(), "it is still in hand");
+    assert!(!drain.within(WHILE), "it is in the reader's hand");
     drop(go_on);
-    assert!(is_done.recv().expect("waited"), "it was recorded");
+    assert!(drain.wait(), "it is recorded");
     thread.join().expect("read");
-    let _ = waiter.join();
+}
+
+#[test]
+fn a_process_that_is_not_watched_is_waited_for_by_nobody() {
+    let drain = Drain::default();
+    let _working = drain.work();
+    assert!(drain.wait());
 }
