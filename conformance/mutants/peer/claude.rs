@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::desk::Desk;
 use crate::fault::{die_on, on};
 use crate::log::{Content, Log, Refusal};
+use crate::model;
 use crate::native::uuid;
 use crate::script::{End, play};
 use crate::wire::Wire;
@@ -40,6 +41,8 @@ struct Own {
     results: usize,
     /// A signal said how to leave.
     leaves: Option<i32>,
+    /// Records of the resumed session that cannot be read, until that is told.
+    lost: usize,
     /// What was denied in this turn.
     denials: Vec<Value>,
 }
@@ -82,10 +85,11 @@ pub(crate) fn serve(wire: Wire, words: impl Iterator<Item = String>) -> ExitCode
     if (!shaped && !on("any-id-taken")) || (log_of(&session) && !on("taken-id-taken")) {
         return refuse("this id cannot be had");
     }
-    let mut log = None;
+    let (mut log, mut lost) = (None, 0);
     if let Some(name) = flags.resume.clone() {
         match open(&name, &flags, &session, &cwd) {
-            Ok((own, id)) => {
+            Ok((own, id, broken)) => {
+                lost = broken;
                 log = Some(own);
                 session = id;
             }
@@ -99,7 +103,8 @@ pub(crate) fn serve(wire: Wire, words: impl Iterator<Item = String>) -> ExitCode
                 if !on("unknown-untold") {
                     let mut result = frame::error("error_during_execution", &[why.to_owned()]);
                     result["num_turns"] = json!(0);
-                    frame::send(&wire, &name, result);
+                    let named = if name.is_empty() { &session } else { &name };
+                    frame::send(&wire, named, result);
                 }
                 return refuse(why);
             }
@@ -109,6 +114,7 @@ pub(crate) fn serve(wire: Wire, words: impl Iterator<Item = String>) -> ExitCode
         mode: flags.mode.clone().unwrap_or_else(|| "default".to_owned()),
         servers: flags.servers.clone(),
         hooks: json!({}),
+        lost,
         ..Own::default()
     };
     let face = Arc::new(Face {
@@ -165,8 +171,13 @@ fn newest() -> Option<String> {
     crate::log::all(&folder()).into_iter().max_by_key(written)
 }
 
-/// The log of a session that is resumed, or of a copy of it.
-fn open(name: &str, flags: &Flags, fresh: &str, cwd: &str) -> Result<(Log, String), Refusal> {
+/// The log of a session that is resumed, or of a copy of it; how many records of it are lost.
+fn open(
+    name: &str,
+    flags: &Flags,
+    fresh: &str,
+    cwd: &str,
+) -> Result<(Log, String, usize), Refusal> {
     if flags.fork && !on("fork-is-resume") {
         let content: Content = Log::peek(&folder(), name).ok_or(Refusal::Missing)?;
         let mut log = Log::create(&folder(), fresh, cwd)?;
@@ -175,11 +186,11 @@ fn open(name: &str, flags: &Flags, fresh: &str, cwd: &str) -> Result<(Log, Strin
                 log.append(record)?;
             }
         }
-        return Ok((log, fresh.to_owned()));
+        return Ok((log, fresh.to_owned(), content.lost));
     }
-    let (log, _) = Log::open(&folder(), name)?;
+    let (log, content) = Log::open(&folder(), name)?;
     let id = if on("resume-new-id") { fresh } else { name };
-    Ok((log, id.to_owned()))
+    Ok((log, id.to_owned(), content.lost))
 }
 
 /// Follows signals.
@@ -189,16 +200,21 @@ fn signals(face: &Arc<Face>) {
         if on("signals-ignored") {
             return;
         }
-        if interrupt && !on("int-is-term") {
+        let term = if on("term-is-good") { 0 } else { 143 };
+        if (interrupt && !on("int-is-term")) || !(interrupt || on("term-untold")) {
             face.desk.change(|state| {
                 state.own.interrupted = true;
                 state.own.prompts.clear();
                 state.ended = true;
-                state.own.leaves = Some(if on("int-is-failure") { 1 } else { 0 });
+                state.own.leaves = Some(match interrupt {
+                    false => term,
+                    true if on("int-is-failure") => 1,
+                    true => 0,
+                });
             });
             return;
         }
-        std::process::exit(if on("term-is-good") { 0 } else { 143 });
+        std::process::exit(term);
     });
 }
 
@@ -240,7 +256,18 @@ impl Face {
                 "tools": ["Bash"], "mcp_servers": [], "model": "peer", "permissionMode": mode,
                 "slash_commands": [], "claude_code_version": "2.1.332"}));
         }
+        let lost = self
+            .desk
+            .change(|state| std::mem::take(&mut state.own.lost));
+        if lost > 0 && !on("damage-untold") {
+            let content = format!("the session is damaged: {lost} records cannot be read");
+            self.send(
+                json!({"type": "system", "subtype": "informational", "content": content,
+                "level": "warning"}),
+            );
+        }
         self.record(&json!({"user": prompt.text}));
+        model::tell(&self.session);
         let mut end = play(&mut turn, &prompt.text);
         if let Some(log) = &mut *self.log.lock().unwrap_or_else(PoisonError::into_inner) {
             end = log.end(end);

@@ -28,7 +28,8 @@ pub(crate) fn tell(session: &str) {
         updates.drain(..updates.len().saturating_sub(1));
     }
     if on("model-without-calls") {
-        updates.retain(|update| update.get("toolCallId").is_none());
+        let of_call = ["toolCallId", "tool", "output"];
+        updates.retain(|update| of_call.iter().all(|name| update.get(name).is_none()));
     }
     if on("model-told-thrice") {
         updates = [&updates[..], &updates, &updates].concat();
@@ -39,13 +40,17 @@ pub(crate) fn tell(session: &str) {
     let _ = post(&url, &body.to_string());
 }
 
-/// An update as a message: text, or what a call is and returned.
+/// An update of ACP, or a record of the other faces, as a message: text, or what a call is and returned.
 fn message(update: &Value) -> Value {
-    let said = update["content"]["text"].as_str();
+    // What was said in pieces stands there already.
+    let own = ["user", "piece", "tool", "output"];
+    let own = own.iter().find_map(|name| update[*name].as_str());
+    let said = update["content"]["text"].as_str().or(own);
     let returned = update["content"].pointer("/0/content/text");
     let called = update.get("title").or(returned).and_then(Value::as_str);
     let role = match update["sessionUpdate"].as_str() {
         Some("user_message_chunk") => "user",
+        None if update.get("user").is_some() => "user",
         _ => "assistant",
     };
     json!({"role": role, "content": said.or(called).unwrap_or_default()})

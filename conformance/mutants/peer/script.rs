@@ -68,6 +68,13 @@ pub(crate) fn play(stage: &mut impl Stage, text: &str) -> End {
             End::Done
         }
         "/run" => run(stage, rest),
+        "/sleep" => {
+            let wait = Duration::from_secs_f64(rest.parse().unwrap_or(0.0));
+            match stage.pause(wait) {
+                true => End::Stopped,
+                false => End::Done,
+            }
+        }
         "/fail" => {
             crate::fault::die_on("failure-kills");
             End::Failed(rest.to_owned())

@@ -1,9 +1,10 @@
 //! Standard input and output as a face uses them: lines in, frames out.
 
+use std::fs::File;
 use std::time::Duration;
 
 use sessiond_wire::stdio::{self, DivertedCounter, Encode, ProtocolIo, Writer};
-use sessiond_wire::{Coalesce, DEFAULT_LINE_LIMIT, Line, OutQueue};
+use sessiond_wire::{Coalesce, DEFAULT_LINE_LIMIT, Line, LineReader, OutQueue};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
@@ -41,8 +42,26 @@ pub(crate) fn open<T>(io: ProtocolIo) -> Result<Channel<T>, Failure>
 where
     T: Coalesce + Encode + Send + 'static,
 {
-    let lines =
-        stdio::spawn_reader(io.input, DEFAULT_LINE_LIMIT).map_err(Failure::os("start a thread"))?;
+    open_by(io, |reader| reader)
+}
+
+/// The same, with U+FFFD in place of bytes that are not UTF-8.
+pub(crate) fn open_mending<T>(io: ProtocolIo) -> Result<Channel<T>, Failure>
+where
+    T: Coalesce + Encode + Send + 'static,
+{
+    open_by(io, LineReader::mending)
+}
+
+fn open_by<T>(
+    io: ProtocolIo,
+    manner: fn(LineReader<File>) -> LineReader<File>,
+) -> Result<Channel<T>, Failure>
+where
+    T: Coalesce + Encode + Send + 'static,
+{
+    let reader = manner(LineReader::new(io.input, DEFAULT_LINE_LIMIT));
+    let lines = stdio::spawn_reader(reader).map_err(Failure::os("start a thread"))?;
     let queue = OutQueue::patient();
     let writer =
         stdio::spawn_writer(io.output, queue.clone()).map_err(Failure::os("start a thread"))?;

@@ -88,7 +88,7 @@ fn serve_program(arguments: Arguments) -> Result<i32, Failure> {
             lines,
             queue,
             outgoing,
-        } = channel::open(io)?;
+        } = channel::open_mending(io)?;
         let home = match options.arguments.unstored {
             true => Home::Memory,
             false => setup.home(surroundings.hosting),

@@ -48,6 +48,15 @@ impl BadLine {
     }
 }
 
+/// What becomes of bytes that are not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Foreign {
+    /// Their line is refused.
+    Refused,
+    /// They are replaced by U+FFFD.
+    Mended,
+}
+
 /// Splits a byte stream into lines, holding at most one line of at most the limit in memory.
 ///
 /// Tolerated on input (WIRE-1): CRLF, blank lines (skipped), one BOM at the start of the stream
@@ -57,6 +66,7 @@ pub struct LineReader<R> {
     input: BufReader<R>,
     limit: usize,
     first: bool,
+    foreign: Foreign,
 }
 
 impl<R: Read> LineReader<R> {
@@ -66,6 +76,16 @@ impl<R: Read> LineReader<R> {
             input: BufReader::with_capacity(READ_BUFFER, input),
             limit,
             first: true,
+            foreign: Foreign::Refused,
+        }
+    }
+
+    /// The same, with U+FFFD in place of bytes that are not UTF-8: for protocols whose original reads them so.
+    #[must_use]
+    pub fn mending(self) -> Self {
+        Self {
+            foreign: Foreign::Mended,
+            ..self
         }
     }
 
@@ -92,7 +112,7 @@ impl<R: Read> LineReader<R> {
                 drop(bytes);
                 return self.drain(read).map(Some);
             }
-            if let Some(line) = decode(bytes, first) {
+            if let Some(line) = decode(bytes, first, self.foreign) {
                 return Ok(Some(line));
             }
         }
@@ -168,7 +188,7 @@ impl<R: AsyncRead + Unpin> AsyncLines<R> {
             if length > self.limit as u64 {
                 return Ok(Some(Line::Bad(BadLine::TooLong { bytes: length })));
             }
-            if let Some(line) = decode(bytes, first) {
+            if let Some(line) = decode(bytes, first, Foreign::Refused) {
                 return Ok(Some(line));
             }
         }
@@ -176,7 +196,7 @@ impl<R: AsyncRead + Unpin> AsyncLines<R> {
 }
 
 /// The line in `bytes` (without LF), or `None` if it is blank.
-fn decode(mut bytes: Vec<u8>, first: bool) -> Option<Line> {
+fn decode(mut bytes: Vec<u8>, first: bool, foreign: Foreign) -> Option<Line> {
     if bytes.last() == Some(&b'\r') {
         bytes.pop();
     }
@@ -188,7 +208,13 @@ fn decode(mut bytes: Vec<u8>, first: bool) -> Option<Line> {
     if bytes.trim_ascii().is_empty() {
         return None;
     }
-    Some(String::from_utf8(bytes).map_or(Line::Bad(BadLine::NotUtf8), Line::Text))
+    Some(match (String::from_utf8(bytes), foreign) {
+        (Ok(text), _) => Line::Text(text),
+        (Err(_), Foreign::Refused) => Line::Bad(BadLine::NotUtf8),
+        (Err(error), Foreign::Mended) => {
+            Line::Text(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+    })
 }
 
 #[cfg(test)]

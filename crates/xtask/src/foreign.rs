@@ -41,9 +41,14 @@ enum From {
     Foreign,
 }
 
+/// The suites that decide the fault areas, each with a file in `conformance/matrix`.
+const MATRIX: [&str; 3] = ["acp", "claude", "codex-app-server"];
+
 /// In the order in which they are run and shown.
-const TARGETS: [Target; 14] = [
+const TARGETS: [Target; 16] = [
     target("sessiond", From::Here),
+    face("sessiond-claude", "claude"),
+    face("sessiond-codex-app-server", "codex-app-server"),
     target("acp-typescript-example", From::Foreign),
     target("acp-python-example", From::Foreign),
     target("acp-rust-example", From::Foreign),
@@ -64,6 +69,15 @@ const fn target(name: &'static str, from: From) -> Target {
         name,
         suite: "acp",
         from,
+    }
+}
+
+/// sessiond in the place of another program.
+const fn face(name: &'static str, suite: &'static str) -> Target {
+    Target {
+        name,
+        suite,
+        from: From::Here,
     }
 }
 
@@ -118,11 +132,19 @@ pub(crate) fn run(workspace: &Workspace, options: &Foreign) -> Result<()> {
 
 /// Prints the matrix from the reports that are there.
 fn print(workspace: &Workspace, folder: &Path, chosen: &[&Target]) -> Result<()> {
-    let path = workspace.root().join("conformance/matrix.toml");
-    let text = std::fs::read_to_string(&path).map_err(Error::io(path.display().to_string()))?;
-    let mut matrix = Matrix::parse(&text).map_err(|what| Error::content(&path, what))?;
-    // The fault areas are decided by checks of ACP.
-    for target in chosen.iter().filter(|target| target.suite == "acp") {
+    let mut matrix = Matrix::default();
+    for suite in MATRIX {
+        let path = workspace
+            .root()
+            .join(format!("conformance/matrix/{suite}.toml"));
+        let text = std::fs::read_to_string(&path).map_err(Error::io(path.display().to_string()))?;
+        let read = matrix.read(suite, &text);
+        read.map_err(|what| Error::content(&path, what))?;
+    }
+    let chosen = chosen
+        .iter()
+        .filter(|target| MATRIX.contains(&target.suite));
+    for target in chosen {
         let path = folder.join(target.name).with_extension("jsonl");
         let Ok(mut reports) = std::fs::read_to_string(&path) else {
             continue;
@@ -133,7 +155,7 @@ fn print(workspace: &Workspace, folder: &Path, chosen: &[&Target]) -> Result<()>
                 &std::fs::read_to_string(&part).map_err(Error::io(part.display().to_string()))?;
         }
         matrix
-            .add(target.name, &reports)
+            .add(target.name, target.suite, &reports)
             .map_err(|what| Error::content(&path, what))?;
     }
     std::io::stdout()

@@ -11,7 +11,7 @@ use crate::tool::Tool;
 
 /// Reads stdin to its end; a code where a line ends the process.
 pub(super) fn read(face: &Face) -> Option<u8> {
-    let mut input = Input::native();
+    let mut input = Input::mended();
     while let Some(line) = input.next() {
         let broken = match line {
             Line::Blank => {
@@ -197,7 +197,9 @@ impl Face {
         let queued = self.desk.change(|state| {
             let own = &mut state.own;
             let stops = !on("interrupt-ignored");
-            own.interrupted |= stops && (own.running || on("interrupt-remembered"));
+            // A prompt before which none waits is as good as running.
+            let runs = own.running || !own.prompts.is_empty();
+            own.interrupted |= stops && (runs || on("interrupt-remembered"));
             if on("interrupt-clears") {
                 own.prompts.clear();
             }

@@ -54,7 +54,9 @@ pub(crate) fn serve(wire: Wire) -> ExitCode {
     let told = Arc::clone(&app);
     crate::fault::on_signal(move |_| {
         if !on("signals-ignored") {
-            told.leave();
+            if !on("signal-untold") {
+                told.leave();
+            }
             std::process::exit(if on("signal-is-failure") { 1 } else { 0 });
         }
     });

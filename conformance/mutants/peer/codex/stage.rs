@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::app::App;
 use super::thread::{call, user};
 use crate::fault::on;
+use crate::model;
 use crate::native::uuid;
 use crate::script::{Called, End, Leave, Stage, play};
 
@@ -39,6 +40,7 @@ impl Turn<'_> {
             self.record(json!({"user": text, "item": id}));
             self.shown(&user(&id, text));
         }
+        model::tell(&self.thread);
         let mut end = play(&mut self, text);
         if let Some(log) = self.app.log_of(&self.thread) {
             end = log.lock().unwrap_or_else(PoisonError::into_inner).end(end);

@@ -76,6 +76,10 @@ impl App {
         match Log::open(&folder(), &id) {
             Ok((log, content)) => {
                 let answered = self.load(&id, log, &content.cwd, params);
+                if content.lost > 0 && !on("damage-untold") {
+                    let message = format!("the thread is damaged: {} records", content.lost);
+                    self.notify("warning", &json!({"threadId": id, "message": message}));
+                }
                 if on("resume-tells") {
                     let item = user("old", "old");
                     self.notify(

@@ -161,3 +161,15 @@ fn an_overlong_line_is_never_held_in_memory() {
     assert_eq!(reader.next_line().unwrap(), Some(text("ok")));
     assert_eq!(reader.input.capacity(), READ_BUFFER);
 }
+
+/// WIRE-5: where the original mends what is not UTF-8, the line goes on with U+FFFD in its place.
+#[test]
+fn bytes_that_are_not_utf8_are_mended_where_that_is_asked_for() {
+    let input = b"{\"x\":\"\xff\xfe\"}\n\xc3\xa9\n";
+    let mut reader = LineReader::new(&input[..], 64).mending();
+    let lines: Vec<_> = std::iter::from_fn(|| reader.next_line().unwrap()).collect();
+    assert_eq!(
+        lines,
+        [text("{\"x\":\"\u{fffd}\u{fffd}\"}"), text("\u{e9}")]
+    );
+}

@@ -11,7 +11,7 @@ use crate::lines::{Line, LineReader};
 /// the thread waits, and the client's writes with it.
 pub const READ_AHEAD: usize = 4;
 
-/// Reads lines of at most `limit` bytes on a thread of its own, because a blocking read of stdin
+/// Reads lines on a thread of its own, because a blocking read of stdin
 /// can not be cancelled. The end of the channel is the end of the input (WIRE-13); an input that
 /// fails has ended. The thread ends with its input, or at the first line after the receiver is
 /// dropped.
@@ -19,14 +19,12 @@ pub const READ_AHEAD: usize = 4;
 /// # Errors
 /// When the thread could not be started.
 pub fn spawn_reader(
-    input: impl Read + Send + 'static,
-    limit: usize,
+    mut reader: LineReader<impl Read + Send + 'static>,
 ) -> io::Result<mpsc::Receiver<Line>> {
     let (lines, receiver) = mpsc::channel(READ_AHEAD);
     std::thread::Builder::new()
         .name("wire-reader".into())
         .spawn(move || {
-            let mut reader = LineReader::new(input, limit);
             loop {
                 match reader.next_line() {
                     Ok(Some(line)) => {

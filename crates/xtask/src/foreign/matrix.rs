@@ -31,29 +31,38 @@ impl Word {
 /// What became of each check.
 type Seen = BTreeMap<String, String>;
 
-/// A test: which checks make it fail, and which only spoil it. `PREFIX*` stands for all that begin so.
-#[derive(Debug)]
+/// A test, as every suite has it.
+#[derive(Debug, PartialEq, Eq)]
 struct Test {
     id: String,
     title: String,
     area: String,
+}
+
+/// What decides a test in a suite: which checks make it fail, and which only spoil it. `PREFIX*` stands for all that begin
+/// so. Without any it is not reached.
+#[derive(Debug)]
+struct Rule {
     fails: Vec<String>,
     partly: Vec<String>,
 }
 
 /// The tests, and what each runtime did.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Matrix {
     tests: Vec<Test>,
+    /// By suite, a rule for each test.
+    rules: BTreeMap<String, Vec<Rule>>,
     /// Name, and a word for each test.
     columns: Vec<(String, Vec<Word>)>,
 }
 
 impl Matrix {
-    /// Of `conformance/matrix.toml`: a table for each area, and in it a table for each test.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    /// Adds how a suite decides the tests, from `conformance/matrix/SUITE.toml`: a table for each area, and in it a table
+    /// for each test. Tests that are not those of the suites before are a mistake of the file.
+    pub(super) fn read(&mut self, suite: &str, text: &str) -> Result<(), String> {
         let areas: Table = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        let mut tests = Vec::new();
+        let (mut tests, mut rules) = (Vec::new(), Vec::new());
         for (area, value) in areas {
             let rows = value.as_table().ok_or(format!("{area} is no table"))?;
             for (id, row) in rows {
@@ -71,20 +80,32 @@ impl Matrix {
                     id: id.clone(),
                     title: title.ok_or(format!("{id} has no title"))?.to_owned(),
                     area: area.clone(),
+                });
+                rules.push(Rule {
                     fails: list("fails"),
                     partly: list("partly"),
                 });
             }
         }
-        Ok(Self {
-            tests,
-            columns: Vec::new(),
-        })
+        if self.tests.is_empty() {
+            self.tests = tests;
+        } else if self.tests != tests {
+            let other = tests.iter().find(|test| !self.tests.contains(test));
+            let gone = self.tests.iter().find(|test| !tests.contains(test));
+            let what = other.or(gone).map_or("their order", |test| &test.id);
+            return Err(format!("other tests than those of other suites: {what}"));
+        }
+        self.rules.insert(suite.to_owned(), rules);
+        Ok(())
     }
 
     /// Adds a runtime by the lines of its reports, of which a later one counts; a check that is named and in none is a
     /// mistake of the matrix.
-    pub(super) fn add(&mut self, name: &str, reports: &str) -> Result<(), String> {
+    pub(super) fn add(&mut self, name: &str, suite: &str, reports: &str) -> Result<(), String> {
+        let rules = self
+            .rules
+            .get(suite)
+            .ok_or(format!("no tests of {suite}"))?;
         let mut seen = Seen::new();
         for line in reports.lines() {
             let line: Json = serde_json::from_str(line).map_err(|error| error.to_string())?;
@@ -94,7 +115,10 @@ impl Matrix {
                 seen.insert(text("id"), text("was"));
             }
         }
-        let words = self.tests.iter().map(|test| test.word(&seen));
+        let words = self.tests.iter().zip(rules).map(|(test, rule)| {
+            let word = rule.word(&seen);
+            word.map_err(|check| format!("{}: no check {check}", test.id))
+        });
         let words = words.collect::<Result<_, _>>()?;
         self.columns.push((name.to_owned(), words));
         Ok(())
@@ -139,10 +163,11 @@ impl Matrix {
     }
 }
 
-impl Test {
+impl Rule {
+    /// The word; the name of a check that there is not.
     fn word(&self, seen: &Seen) -> Result<Word, String> {
-        let fails = of(&self.fails, seen).map_err(|id| format!("{}: no check {id}", self.id))?;
-        let partly = of(&self.partly, seen).map_err(|id| format!("{}: no check {id}", self.id))?;
+        let fails = of(&self.fails, seen)?;
+        let partly = of(&self.partly, seen)?;
         let red = |status: &&str| !matches!(*status, "pass" | "skip");
         let decided = |status: &&str| !matches!(*status, "skip" | "not-testable");
         let mut all = fails.iter().chain(&partly);

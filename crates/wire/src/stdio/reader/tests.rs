@@ -13,7 +13,7 @@ const LIVENESS: Duration = Duration::from_secs(20);
 #[tokio::test]
 async fn lines_arrive_in_order_and_the_channel_ends_with_the_input() {
     let (input, mut client) = io::pipe().unwrap();
-    let mut lines = spawn_reader(input, 8).unwrap();
+    let mut lines = spawn_reader(LineReader::new(input, 8)).unwrap();
     client.write_all(b"one\n123456789\ntwo").unwrap();
     drop(client);
     let mut received = Vec::new();
@@ -44,7 +44,7 @@ impl Read for Endless {
 #[tokio::test]
 async fn the_thread_waits_for_its_consumer_and_ends_when_that_is_gone() {
     let (tell, reads) = std_mpsc::channel();
-    let lines = spawn_reader(Endless(tell), usize::MAX >> 1).unwrap();
+    let lines = spawn_reader(LineReader::new(Endless(tell), usize::MAX >> 1)).unwrap();
     // Those in the channel, and the one that waits to get in.
     for _ in 0..=READ_AHEAD {
         reads.recv_timeout(LIVENESS).unwrap();
