@@ -33,6 +33,8 @@ const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
 /// Runs what follows without the signal of a file that grew too long, so that the write fails as it
 /// does on a full disk.
 const UNSIGNALLED: [&str; 4] = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"];
+/// Time between two pieces of what is written in pieces.
+const PIECE_PAUSE: Duration = Duration::from_millis(1);
 /// How long a paused reader sleeps between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -245,8 +247,13 @@ fn write(
         let Input::Bytes(bytes, pace) = input else {
             break;
         };
-        let pace = if pace == 0 { bytes.len().max(1) } else { pace };
+        let paced = pace > 0;
+        let pace = if paced { pace } else { bytes.len().max(1) };
         for piece in bytes.chunks(pace) {
+            if paced {
+                // Otherwise a pipe hands many of them over at once.
+                std::thread::sleep(PIECE_PAUSE);
+            }
             if let Err(error) = stdin.write_all(piece).and_then(|()| stdin.flush()) {
                 recorder.add(index, What::Note(format!("stdin: {error}")));
                 return;

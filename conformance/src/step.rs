@@ -232,7 +232,7 @@ pub(crate) struct Raw {
     /// The same, from a variable.
     #[serde(default)]
     pub(crate) fill_from: Option<String>,
-    /// Bytes at a time; all at once when absent.
+    /// Bytes at a time, a millisecond between them; all at once when absent.
     #[serde(default)]
     pub(crate) pace: usize,
     /// What follows the line.

@@ -9,6 +9,24 @@ use crate::fault::{die_on, on};
 /// Longest line that is read whole; the rest of a longer one is skipped.
 const LONGEST: usize = 64 * 1024 * 1024;
 
+/// More reads than a line takes that was written at once.
+const MANY_PIECES: usize = 8;
+/// Shorter lines are written to a pipe at once, unless somebody means to do otherwise.
+const AT_ONCE: usize = 4096;
+
+/// A source, and how often it was read.
+struct Pieces {
+    source: Box<dyn Read>,
+    reads: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.reads += 1;
+        self.source.read(bytes)
+    }
+}
+
 /// A line.
 pub(crate) enum Line {
     Blank,
@@ -24,7 +42,7 @@ pub(crate) enum Broken {
 
 /// Stdin, line by line.
 pub(crate) struct Input {
-    stdin: BufReader<Box<dyn Read>>,
+    stdin: BufReader<Pieces>,
     manner: Manner,
 }
 
@@ -57,7 +75,7 @@ impl Input {
 
     fn of(manner: Manner, source: Box<dyn Read>) -> Self {
         Self {
-            stdin: BufReader::with_capacity(64 * 1024, source),
+            stdin: BufReader::with_capacity(64 * 1024, Pieces { source, reads: 0 }),
             manner,
         }
     }
@@ -66,26 +84,22 @@ impl Input {
     pub(crate) fn next(&mut self) -> Option<Line> {
         let mut bytes = Vec::new();
         let native = self.manner != Manner::Acp;
-        if on("read-is-line") || (native && framed("read-is-line")) {
-            let piece = self.stdin.fill_buf().ok()?.to_vec();
-            self.stdin.consume(piece.len());
-            let first = piece.split(|byte| *byte == b'\n').next();
-            bytes = first.unwrap_or_default().to_vec();
-            if piece.is_empty() {
-                return None;
-            }
-        } else {
-            let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
-            let read = self.stdin.by_ref().take(most).read_until(b'\n', &mut bytes);
-            let cut = bytes.len() < LONGEST && bytes.last() != Some(&b'\n');
-            if read.ok()? == 0 || (cut && (!native || framed("last-line-dropped"))) {
-                return None;
-            }
-            if !cut && bytes.last() != Some(&b'\n') {
-                die_on("long-lines-kill");
-                self.skip();
-                return Some(Line::Broken(Broken::TooLong));
-            }
+        let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+        let scattered = on("pieces-dropped") || (native && framed("pieces-dropped"));
+        let before = self.stdin.get_ref().reads;
+        let read = self.stdin.by_ref().take(most).read_until(b'\n', &mut bytes);
+        let cut = bytes.len() < LONGEST && bytes.last() != Some(&b'\n');
+        if read.ok()? == 0 || (cut && (!native || framed("last-line-dropped"))) {
+            return None;
+        }
+        if !cut && bytes.last() != Some(&b'\n') {
+            die_on("long-lines-kill");
+            self.skip();
+            return Some(Line::Broken(Broken::TooLong));
+        }
+        let reads = self.stdin.get_ref().reads - before;
+        if scattered && reads > MANY_PIECES && bytes.len() < AT_ONCE {
+            return Some(Line::Blank);
         }
         let mends = self.manner == Manner::Mended && !on("bytes-refused");
         if mends && std::str::from_utf8(&bytes).is_err() {
