@@ -369,6 +369,9 @@ impl Face {
             state.asked.insert(id.clone(), None);
         });
         self.send(json!({"type": "control_request", "request_id": id, "request": request}));
+        if on("last-answer-counts") {
+            std::thread::sleep(Duration::from_millis(900));
+        }
         let waits = on("eof-waits");
         let answer = self.desk.wait(EVER, |state| {
             if let Some(Some(answer)) = state.asked.get(&id) {

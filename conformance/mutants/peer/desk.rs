@@ -72,6 +72,9 @@ impl<T> Desk<T> {
     pub(crate) fn answered(&self, id: &str, answer: &Value) {
         self.change(|state| {
             if let Some(slot) = state.asked.get_mut(id) {
+                if crate::fault::on("last-answer-counts") {
+                    *slot = None;
+                }
                 slot.get_or_insert_with(|| answer.clone());
             }
         });

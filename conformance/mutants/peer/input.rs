@@ -135,6 +135,7 @@ fn framed(name: &str) -> bool {
 
 fn parse_native(bytes: &[u8]) -> Line {
     let Ok(text) = std::str::from_utf8(bytes) else {
+        die_on("bytes-kill");
         return Line::Broken(Broken::Words);
     };
     let text = match text.strip_prefix('\u{feff}') {
@@ -152,7 +153,14 @@ fn parse_native(bytes: &[u8]) -> Line {
     if text.trim().is_empty() || dropped {
         return Line::Blank;
     }
+    if deep(text, 5_000) {
+        die_on("depth-kills");
+    }
+    if deep(text, 60) && on("depth-silent") {
+        return Line::Blank;
+    }
     match serde_json::from_str(&mend(text)) {
+        Ok(_) if deep(text, 60) && on("depth-fatal") => Line::Broken(Broken::Words),
         Ok(value) => Line::Json(value),
         Err(_) => Line::Broken(Broken::Words),
     }

@@ -157,6 +157,9 @@ impl Turn<'_> {
             question["id"] = self.app.next_id();
         }
         self.app.send(&question);
+        if on("last-answer-counts") {
+            std::thread::sleep(Duration::from_millis(900));
+        }
         let answer = self.app.desk.wait(Duration::from_secs(600), |state| {
             let answer = state.asked.get(&name).cloned().flatten();
             let stopped = state.own.stopped(&self.thread);

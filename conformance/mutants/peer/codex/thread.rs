@@ -86,6 +86,14 @@ pub(super) fn turns(content: &Content, active: Option<&str>) -> Vec<Value> {
             Some(known) => changed(known, record),
         }
     }
+    if on("item-ids-new") {
+        let items = turns
+            .iter_mut()
+            .filter_map(|turn| turn["items"].as_array_mut());
+        for item in items.flatten() {
+            item["id"] = json!(crate::native::uuid());
+        }
+    }
     if on("turns-emptied") {
         for turn in &mut turns {
             turn["items"] = json!([]);
@@ -122,7 +130,7 @@ fn changed(item: &mut Value, record: &Value) {
     } else if let Some(piece) = record["piece"].as_str() {
         let before = item["text"].as_str().unwrap_or_default();
         item["text"] = json!(format!("{before}{piece}"));
-    } else if let Some(status) = record["called"].as_str() {
+    } else if let (Some(status), false) = (record["called"].as_str(), on("calls-open")) {
         item["status"] = json!(status);
     }
 }

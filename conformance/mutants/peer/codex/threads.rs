@@ -67,6 +67,13 @@ impl App {
             )
         });
         if let Some((cwd, policy, full, active)) = loaded {
+            if on("resume-stops") {
+                self.desk.change(|state| {
+                    if let Some(thread) = state.own.threads.get_mut(&id) {
+                        thread.interrupted = true;
+                    }
+                });
+            }
             if on("resume-once") {
                 return Err((-32600, "it is loaded".to_owned()));
             }
@@ -95,7 +102,7 @@ impl App {
                 Err((-32600, format!("thread {id} already has an active writer")))
             }
             Err(Refusal::Broken) => Err((-32603, "failed to read thread".to_owned())),
-            Err(Refusal::Missing) if on("substitute") => {
+            Err(Refusal::Missing) if on("substitute") || on("any-id-made") => {
                 let log = Log::create(&folder(), &id, "/");
                 let log = log.map_err(|_| (-32603, "cannot be made".to_owned()))?;
                 Ok(self.load(&id, log, "/", params))
@@ -154,6 +161,9 @@ impl App {
 pub(super) fn named(params: &Value) -> Result<String, Fault> {
     let id = params["threadId"].as_str().unwrap_or_default();
     if id.len() != 36 && id != "only" {
+        if on("any-id-made") {
+            return Ok(uuid());
+        }
         return Err((-32600, format!("invalid session id: {id}")));
     }
     Ok(id.to_owned())
