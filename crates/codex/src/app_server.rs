@@ -37,4 +37,4 @@ mod threads;
 mod time;
 mod turns;
 
-pub use serve::{FaceError, Options, serve};
+pub use serve::{FaceError, Options, serve, serve_until};

@@ -73,6 +73,16 @@ impl Face {
                 self.noticed(severity, &title, description.as_deref());
                 Ok(())
             }
+            Event::Damage {
+                segment,
+                offset,
+                length,
+            } => {
+                let place = format!("{length} bytes at {offset} of {segment}");
+                let text = format!("the session's log is damaged: {place} cannot be read");
+                self.noticed(Severity::Warning, &text, None);
+                Ok(())
+            }
             event if of_turn => match frame.item {
                 Some(item) => self.item(item, event).await,
                 None => Ok(()),
@@ -113,6 +123,12 @@ impl Face {
         self.ended.clear();
         self.opinions.clear();
         self.turn = Some(Turn::new(id, Some(prompt), (model, partial)));
+        let damage = std::mem::take(&mut self.damage);
+        if damage > 0 {
+            let places = if damage == 1 { "place" } else { "places" };
+            let text = format!("the session's log is damaged: {damage} {places} cannot be read");
+            self.noticed(Severity::Warning, &text, None);
+        }
     }
 
     fn tell_init(&self, model: &str) {

@@ -73,7 +73,7 @@ pub enum States {
 pub enum Signal {
     /// SIGINT: stop the turn, say so, and end with 0.
     Interrupt,
-    /// SIGTERM: stop the turn and end, without a word.
+    /// SIGTERM: stop the turn, say so, and end with 143; soon, whatever the turn does.
     Terminate,
 }
 
@@ -97,6 +97,9 @@ impl Ended {
 
 /// The exit code of SIGTERM, as the original has it.
 const TERMINATED: i32 = 143;
+
+/// How long a turn may take to end after SIGTERM: half of what an SDK waits before it kills.
+const LAST_RESULT: Duration = Duration::from_secs(1);
 
 /// What the program's input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,8 +148,12 @@ pub(super) struct Face {
     pub(super) results: u64,
     /// The exit code that the last result stands for.
     pub(super) exit: i32,
-    /// Whether SIGINT was caught.
-    pub(super) is_interrupted: bool,
+    /// The exit code of the signal that was caught.
+    pub(super) leaves: Option<i32>,
+    /// When it leaves though its turn has not ended.
+    pub(super) leave_by: Option<Instant>,
+    /// Places of the log that could not be read, until that is told.
+    pub(super) damage: u64,
 }
 
 /// How far the face has come to its session.
@@ -237,8 +244,10 @@ impl Face {
         loop {
             self.come_in().await?;
             if self.input == Input::Ended && self.is_idle() {
-                let exit = if self.is_interrupted { 0 } else { self.exit };
-                return Ok(Ended::with(exit));
+                return Ok(Ended::with(self.leaves.unwrap_or(self.exit)));
+            }
+            if self.leave_by.is_some_and(|by| by <= Instant::now()) {
+                return Ok(Ended::with(TERMINATED));
             }
             let is_full = self.out.queue.is_full();
             if !is_full {
@@ -266,11 +275,13 @@ impl Face {
                     });
                 }
                 Next::Signal(Signal::Terminate) => {
+                    self.leaves = Some(TERMINATED);
+                    self.leave_by = Some(Instant::now() + LAST_RESULT);
                     self.stop_all().await?;
-                    return Ok(Ended::with(TERMINATED));
+                    self.input_ended().await?;
                 }
                 Next::Signal(Signal::Interrupt) => {
-                    self.is_interrupted = true;
+                    self.leaves = Some(0);
                     self.stop_all().await?;
                     self.input_ended().await?;
                 }
@@ -286,7 +297,7 @@ impl Face {
     ) -> Next {
         let queue = self.out.queue.clone();
         let listens = self.input == Input::Open && lines_left > 0;
-        let due = self.greeting_ends;
+        let due = self.greeting_ends.into_iter().chain(self.leave_by).min();
         tokio::select! {
             () = queue.closed() => Next::ReaderGone,
             Some(signal) = signals.recv() => Next::Signal(signal),

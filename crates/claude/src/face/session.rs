@@ -99,7 +99,9 @@ impl Face {
             usage: None,
             results: 0,
             exit: 0,
-            is_interrupted: false,
+            leaves: None,
+            leave_by: None,
+            damage: 0,
             options,
         })
     }
@@ -252,6 +254,8 @@ impl Face {
         self.place = Place::Attached;
         self.agent = view.agent;
         self.agent_mode = view.mode;
+        let loaded = view.attestation.as_ref().and_then(|it| it.loaded.as_ref());
+        self.damage = loaded.map_or(0, |loaded| loaded.damage);
         if self.options.arguments.mirror {
             let place = (self.options.transcripts.as_path(), &*self.options.cwd);
             let mirror = Mirror::open(&mut self.engine, self.out.session, place).await?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sessiond_codex::app_server::{Options, serve};
+use sessiond_codex::app_server::{Options, serve_until};
 use sessiond_codex::{PICTURE_BYTES, Settings, picture};
 use sessiond_protocol::Content;
 use sessiond_wire::stdio;
@@ -40,12 +40,9 @@ pub(super) fn run(setup: &Setup, hosting: Hosting, settings: Settings) -> Result
             settings,
             picture: Some(local_picture),
         };
-        let served = tokio::select! {
-            served = serve(lines, queue, waist, options) => {
-                served.map_err(|error| Failure::Found(error.to_string()))
-            }
-            () = signals.caught() => Ok(()),
-        };
+        let served = serve_until(lines, queue, waist, options, signals.caught())
+            .await
+            .map_err(|error| Failure::Found(error.to_string()));
         // Leases are freed before stdout is closed: a client that starts the next process when it
         // sees the end finds its threads free.
         local.end().await;

@@ -124,7 +124,7 @@ fn eof_without_a_prompt_leaves_nothing() {
     }
 }
 
-/// claude.md 5.3: SIGTERM ends without a result, and the turn is recorded as stopped.
+/// WIRE-13: SIGTERM tells the result, as SIGINT does, ends with 143, and the turn is recorded as stopped.
 #[test]
 fn sigterm_stops_the_turn_and_the_session_goes_on_later() {
     for moment in MOMENTS {
@@ -137,6 +137,9 @@ fn sigterm_stops_the_turn_and_the_session_goes_on_later() {
             // Whether the turn had begun is not said.
             continue;
         }
+        let results = results(&frames);
+        assert_eq!(results.len(), 1, "{moment:?}");
+        assert_eq!(results[0]["is_error"], true, "{moment:?}");
         let id = session(&frames[1..]);
         let ends = ends(&home, &id);
         assert_eq!(ends, ["cancelled"], "{moment:?}");

@@ -1,5 +1,7 @@
 //! The life of a connection: what comes in, in the order in which it comes.
 
+use std::future::{Future, pending};
+use std::pin::pin;
 use std::time::Duration;
 
 use sessiond_protocol::{
@@ -8,6 +10,7 @@ use sessiond_protocol::{
 use sessiond_wire::rpc::RpcFrame;
 use sessiond_wire::{Connection, Gone, Line, OutQueue};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 
 use super::face::Face;
 use crate::settings::Settings;
@@ -24,6 +27,10 @@ const LINES_WHILE_FULL: usize = 256;
 /// How long moving ephemeral threads to the trash may take at the end: half of what the SDK waits
 /// before it kills.
 const FORGETTING: Duration = Duration::from_secs(1);
+
+/// How long turns may take to end when the process is told to: half of what the SDK waits before it
+/// kills.
+const LAST_ENDS: Duration = Duration::from_secs(1);
 
 /// How the face is set up.
 #[derive(Debug, Clone, Default)]
@@ -81,14 +88,30 @@ impl From<Gone> for FaceError {
 /// # Errors
 /// [`FaceError`] when the engine is gone, or ends the connection.
 pub async fn serve(
-    mut lines: mpsc::Receiver<Line>,
+    lines: mpsc::Receiver<Line>,
     out: OutQueue<RpcFrame>,
     waist: Connection,
     options: Options,
 ) -> Result<(), FaceError> {
+    serve_until(lines, out, waist, options, pending()).await
+}
+
+/// The same until `stop` is done: then nothing more is read, and turns that would not outlive this
+/// client are interrupted and told as ended.
+///
+/// # Errors
+/// As [`serve()`].
+pub async fn serve_until(
+    mut lines: mpsc::Receiver<Line>,
+    out: OutQueue<RpcFrame>,
+    waist: Connection,
+    options: Options,
+    stop: impl Future<Output = ()>,
+) -> Result<(), FaceError> {
     greet(&waist).await?;
+    let wish = options.on_disconnect;
     let mut face = Face::new(out, options);
-    let ended = run(&mut face, &mut lines, &waist).await;
+    let ended = run(&mut face, &mut lines, (&waist, wish), stop).await;
     if ended.is_ok() && face.forget() > 0 {
         let forgotten = tokio::time::timeout(FORGETTING, settle(&mut face, &waist)).await;
         if !matches!(forgotten, Ok(Ok(()))) {
@@ -141,19 +164,34 @@ async fn settle(face: &mut Face, waist: &Connection) -> Result<(), FaceError> {
 async fn run(
     face: &mut Face,
     lines: &mut mpsc::Receiver<Line>,
-    waist: &Connection,
+    (waist, wish): (&Connection, OnDisconnect),
+    stop: impl Future<Output = ()>,
 ) -> Result<(), FaceError> {
     let out = face.client.queue().clone();
+    let mut stop = pin!(stop);
+    let mut last = None;
     let mut frames = Vec::with_capacity(BATCH);
     let mut lines_left = LINES_WHILE_FULL;
     loop {
+        if last.is_some() && !face.has_turns() {
+            return Ok(());
+        }
         let is_full = out.is_full();
         if !is_full && !face.client.is_writing() {
             lines_left = LINES_WHILE_FULL;
         }
         tokio::select! {
             () = out.closed() => return Ok(()),
-            line = lines.recv(), if lines_left > 0 => match line {
+            () = &mut stop, if last.is_none() => match wish {
+                OnDisconnect::Cancel => {
+                    last = Some(Instant::now() + LAST_ENDS);
+                    face.interrupt_all();
+                }
+                // What runs goes on without this process.
+                OnDisconnect::Finish | OnDisconnect::Detach => return Ok(()),
+            },
+            () = sleep_until(last.unwrap_or_else(Instant::now)), if last.is_some() => return Ok(()),
+            line = lines.recv(), if lines_left > 0 && last.is_none() => match line {
                 Some(Line::Text(line)) => {
                     lines_left = lines_left.saturating_sub(1);
                     face.line(&line);

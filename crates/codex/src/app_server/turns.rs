@@ -196,6 +196,27 @@ impl Face {
         })
     }
 
+    /// Whether a turn runs in a thread that is loaded.
+    pub(super) fn has_turns(&self) -> bool {
+        self.threads.values().any(|thread| thread.running.is_some())
+    }
+
+    /// Interrupts every turn, and drops what waits.
+    pub(super) fn interrupt_all(&mut self) {
+        let running = self.threads.iter().filter_map(|(session, thread)| {
+            let turn = thread.running.as_ref()?.id;
+            Some((*session, turn))
+        });
+        for (session, turn) in running.collect::<Vec<_>>() {
+            let op = Op::TurnInterrupt {
+                turn: Some(turn),
+                queued: Queued::Cancel,
+            };
+            // One that cannot be stopped is not waited for either: the process ends.
+            let _ended = self.submit(Some(session), op, |_, _| {});
+        }
+    }
+
     /// A compaction replaces the turn that runs (codex.md R3).
     pub(super) fn compact_thread(&mut self, id: &RawId, params: &Value) -> Begun {
         let params: ThreadParams = params::read(params)?;
