@@ -38,6 +38,9 @@ pub(crate) struct Case {
     /// What of the target's state the case needs to know.
     #[serde(default)]
     pub(crate) state: StateNeed,
+    /// The target's HOME and state folder lie on a disk of their own of this many KiB, which `fill` fills.
+    #[serde(default)]
+    pub(crate) disk_kib: Option<u64>,
     /// Checks that must have passed; otherwise this case cannot be tested.
     #[serde(default)]
     pub(crate) requires: Vec<String>,

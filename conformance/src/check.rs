@@ -1,5 +1,7 @@
 //! The checks of a case: questions to its recording, asked when it is over.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -130,6 +132,13 @@ pub(crate) enum Ask {
     },
     /// What was read of a file; a file that is not there is `null`.
     File { file: String, fits: Value },
+    /// Of these turns, by the name of their answer, each whose answer fits `well` is there afterwards: its
+    /// text stands in what the agent says in a window, or in a recorded file.
+    Stored {
+        turns: BTreeMap<String, String>,
+        well: Value,
+        there: Place,
+    },
     /// What stands on stderr of a process.
     Stderr {
         #[serde(default = "first")]
@@ -227,6 +236,16 @@ pub(crate) enum Ask {
         after: String,
         before: String,
     },
+}
+
+/// Where a text may stand.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Place {
+    /// In what the agent says between two points.
+    Window([String; 2]),
+    /// In a recorded file.
+    File(String),
 }
 
 /// Whose text.

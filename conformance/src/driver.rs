@@ -3,22 +3,24 @@
 mod act;
 mod cross;
 mod damage;
+mod disk;
 mod export;
 mod frame;
 mod holders;
+mod place;
 mod sdk;
 mod submit;
 mod transcript;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 pub(crate) use frame::answer_in;
+pub(crate) use place::Place;
 
 use crate::case::{Begin, Case, Scope, StateNeed};
 use crate::client::Client;
@@ -30,7 +32,6 @@ use crate::scope::Variables;
 use crate::step::Watching;
 use crate::target::Target;
 use crate::tongue::Tongue;
-use crate::trace::trace;
 
 /// What became of a case.
 #[derive(Debug)]
@@ -121,111 +122,8 @@ impl From<Error> for Halt {
 
 type Did = Result<(), Halt>;
 
-/// Where a case may write.
-#[derive(Debug)]
-pub(crate) struct Place {
-    root: PathBuf,
-}
-
-impl Place {
-    /// Makes the folders of a case.
-    pub(crate) fn make(root: PathBuf) -> Result<Self, Error> {
-        let place = Self { root };
-        for folder in ["home", "state", "cwd", "tmp"] {
-            let path = place.root.join(folder);
-            std::fs::create_dir_all(&path)
-                .map_err(|error| Error::io(path.display().to_string(), error))?;
-        }
-        Ok(place)
-    }
-
-    /// Removes all of it. What cannot be removed goes with the run's own folder.
-    pub(crate) fn remove(&self) {
-        let _ = std::fs::remove_dir_all(&self.root);
-    }
-
-    /// Moves all of it below a folder, in place of what had that name, with the wire log as `wire.jsonl`.
-    pub(crate) fn keep(
-        &self,
-        folder: &Path,
-        name: &str,
-        recording: &Recording,
-    ) -> Result<(), Error> {
-        let to = folder.join(name);
-        let fault = |error: io::Error| Error::io(format!("--keep {}", to.display()), error);
-        if to.exists() {
-            std::fs::remove_dir_all(&to).map_err(fault)?;
-        }
-        // It may be another file system, and sockets may stand there.
-        let moved = std::process::Command::new("mv")
-            .args([&self.root, &to])
-            .output();
-        let moved = moved.map_err(fault)?;
-        if !moved.status.success() {
-            let why = String::from_utf8_lossy(&moved.stderr).into_owned();
-            return Err(fault(io::Error::other(why)));
-        }
-        let wire: String = trace(recording)
-            .iter()
-            .map(|moment| json!(moment).to_string() + "\n")
-            .collect();
-        std::fs::write(to.join("wire.jsonl"), wire).map_err(fault)
-    }
-
-    pub(crate) fn cwd(&self) -> PathBuf {
-        self.root.join("cwd")
-    }
-
-    pub(crate) fn state(&self) -> PathBuf {
-        self.root.join("state")
-    }
-
-    /// Writes the files that the target's profile wants.
-    pub(crate) fn furnish(&self, target: &Target, model_url: &str) -> Result<(), Error> {
-        for (path, text) in &target.files {
-            let path = PathBuf::from(self.fill(path, model_url));
-            let written = std::fs::create_dir_all(path.parent().unwrap_or(&path))
-                .and_then(|()| std::fs::write(&path, self.fill(text, model_url)));
-            written.map_err(|error| Error::io(path.display().to_string(), error))?;
-        }
-        Ok(())
-    }
-
-    /// A text of a profile with this case's folders and its model's address.
-    fn fill(&self, text: &str, model_url: &str) -> String {
-        let folder = |name: &str| self.root.join(name).to_string_lossy().into_owned();
-        text.replace("{home}", &folder("home"))
-            .replace("{state_dir}", &folder("state"))
-            .replace("{cwd}", &folder("cwd"))
-            .replace("{model_url}", model_url)
-    }
-
-    fn environment(
-        &self,
-        tongue: Tongue,
-        target: &Target,
-        model_url: &str,
-    ) -> BTreeMap<String, String> {
-        let text = |folder: &str| self.root.join(folder).to_string_lossy().into_owned();
-        let mut env = BTreeMap::from([
-            ("HOME".to_owned(), text("home")),
-            ("LANG".to_owned(), "C.UTF-8".to_owned()),
-            ("TMPDIR".to_owned(), text("tmp")),
-            ("SESSIOND_HOME".to_owned(), text("state")),
-        ]);
-        if let Ok(path) = std::env::var("PATH") {
-            env.insert("PATH".to_owned(), path);
-        }
-        for (name, value) in tongue.environment() {
-            env.insert((*name).to_owned(), (*value).to_owned());
-        }
-        for (name, value) in &target.env {
-            env.insert(name.clone(), self.fill(value, model_url));
-        }
-        env
-    }
-}
-
+/// Bytes of the variable `long`: more than the last page of a file has left.
+const LONG: usize = 9000;
 /// Plays a case once.
 pub(crate) struct Driver<'a> {
     case: &'a Case,
@@ -252,6 +150,8 @@ pub(crate) struct Driver<'a> {
     until: Instant,
     kill_at: usize,
     sweep: SweepEnd,
+    /// What a file of the target may have at most; the guard's own bound when absent.
+    file_bytes: Option<u64>,
 }
 
 impl<'a> Driver<'a> {
@@ -273,6 +173,7 @@ impl<'a> Driver<'a> {
         variables.set("cwd", path(&place.cwd()));
         variables.set("state", path(&place.state()));
         variables.set("root", path(&place.root));
+        variables.set("long", json!("x".repeat(LONG)));
         variables.set("given", json!(target.given.is_some()));
         if tongue == Tongue::Claude {
             variables.set("session", json!(sdk::session_id()));
@@ -300,6 +201,7 @@ impl<'a> Driver<'a> {
             until: Instant::now() + target.timeouts.case(),
             kill_at,
             sweep: SweepEnd::Within,
+            file_bytes: None,
         })
     }
 
@@ -363,8 +265,11 @@ impl<'a> Driver<'a> {
         if let Some(why) = self.writes_not() {
             return Err(Halt::Skip(why));
         }
+        if let Some(disk) = &self.place.disk {
+            self.recorder.add(0, What::Note(disk.describe()));
+        }
         if self.case.begin != Begin::Nothing {
-            self.start("a", self.case.begin, None, None, &self.case.args)?;
+            self.start("a", self.case.begin, None, &self.case.args)?;
         }
         for step in &self.case.steps {
             self.step(step)?;
@@ -373,14 +278,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Starts a process and does what is usual first.
-    fn start(
-        &mut self,
-        name: &str,
-        begin: Begin,
-        file_bytes: Option<u64>,
-        watch: Option<Watching>,
-        args: &[String],
-    ) -> Did {
+    fn start(&mut self, name: &str, begin: Begin, watch: Option<Watching>, args: &[String]) -> Did {
         let index = self.started;
         self.started += 1;
         self.tongues.push(self.tongue);
@@ -392,8 +290,9 @@ impl<'a> Driver<'a> {
             argv: &words,
             env: &self.environment,
             cwd: &self.place.cwd(),
-            file_bytes,
+            file_bytes: self.file_bytes,
             watch,
+            disk: self.place.disk.as_ref(),
             socket: &socket,
         };
         let process = Process::start(&launch, &self.recorder, index, Arc::clone(&self.client))

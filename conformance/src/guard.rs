@@ -9,6 +9,7 @@
 //! | | `started PID`, or `failed REASON`; of a target that is watched before it `watching`, or `unwatched REASON` |
 //! | | `synced [CALL, PATH]` of a target that is watched: it goes on when the runner says `noted` |
 //! | `signal N root\|group\|tree` | |
+//! | `bound BYTES` | bounds the files of the tree |
 //! | `tree` | `tree PID:COMMAND PID:COMMAND …`, without the target itself |
 //! | `end`, or end of stream | ends the tree, then itself |
 //! | | `exited CODE`; minus the signal's number |
@@ -27,7 +28,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, kill_process,
-    kill_process_group, setrlimit, wait,
+    kill_process_group, prlimit, setrlimit, wait,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -42,7 +43,7 @@ pub(crate) const FILE_BYTES: &str = "__GUARD_FILE_BYTES";
 /// Variable of the guard, not of the target: that the target is watched.
 pub(crate) const WATCH: &str = "__GUARD_WATCH";
 /// The same as [`FILE_BYTES`] where nothing is said: a target that writes without end shall not fill the disk.
-const MOST_FILE: u64 = 128 * 1024 * 1024;
+pub(crate) const MOST_FILE: u64 = 128 * 1024 * 1024;
 /// Longest time spent on killing: what is left then hangs in the kernel.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// Time between two looks at a tree that is being killed.
@@ -74,11 +75,7 @@ fn guard(
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let most = std::env::var(FILE_BYTES).ok();
     let most = most.and_then(|most| most.parse().ok()).unwrap_or(MOST_FILE);
-    let limit = Rlimit {
-        current: Some(most),
-        maximum: Some(most),
-    };
-    setrlimit(Resource::Fsize, limit)?;
+    setrlimit(Resource::Fsize, files(most))?;
     heed_signals()?;
     let watched = std::env::var_os(WATCH).is_some();
     let (note, noted) = sync_channel(1);
@@ -184,6 +181,11 @@ fn obey(root: Pid, socket: &UnixStream, note: &SyncSender<()>) {
             ["noted"] => {
                 let _ = note.try_send(());
             }
+            ["bound", bytes] => {
+                if let Ok(bytes) = bytes.parse() {
+                    bound(bytes);
+                }
+            }
             ["tree"] => {
                 let found: Vec<String> = descendants()
                     .into_iter()
@@ -196,6 +198,21 @@ fn obey(root: Pid, socket: &UnixStream, note: &SyncSender<()>) {
             }
             _ => return,
         }
+    }
+}
+
+/// A bound that can be raised again, up to the guard's own.
+fn files(most: u64) -> Rlimit {
+    Rlimit {
+        current: Some(most),
+        maximum: Some(MOST_FILE),
+    }
+}
+
+/// Bounds the files of the tree, and of what is started in it later. An error says that a process is gone already.
+fn bound(most: u64) {
+    for pid in descendants() {
+        let _ = prlimit(Some(pid), Resource::Fsize, files(most));
     }
 }
 

@@ -8,6 +8,7 @@ mod output;
 mod process;
 mod sdk;
 mod sdk_talk;
+mod stored;
 mod synced;
 mod talk;
 mod transcript;
@@ -192,6 +193,7 @@ impl<'a> Judge<'a> {
                     Err(broken(format!("the file holds {}", short(&value))))
                 }
             }
+            Ask::Stored { turns, well, there } => self.stored(turns, well, there),
             Ask::Stderr {
                 process,
                 fits: pattern,

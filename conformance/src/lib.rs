@@ -36,6 +36,7 @@ mod baseline;
 mod case;
 mod check;
 mod client;
+mod disk;
 mod driver;
 mod error;
 mod explain;

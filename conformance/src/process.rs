@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::guard::{FILE_BYTES, GUARD, WATCH};
+use crate::disk::{Disk, INSIDE};
+use crate::guard::{FILE_BYTES, GUARD, MOST_FILE, WATCH};
 use crate::lines::Lines;
 use crate::recording::{Ending, ProcessIndex, Recorder, Room, What};
 use crate::step::Watching;
@@ -48,6 +49,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) file_bytes: Option<u64>,
     /// Which calls of the target are recorded.
     pub(crate) watch: Option<Watching>,
+    /// What the store lies on, where the case has a disk of its own.
+    pub(crate) disk: Option<&'a Disk>,
     /// Where the guard's socket may be; its path must stay below 108 bytes.
     pub(crate) socket: &'a Path,
 }
@@ -104,12 +107,18 @@ impl Process {
     ) -> io::Result<Self> {
         let _ = std::fs::remove_file(launch.socket);
         let listener = UnixListener::bind(launch.socket)?;
-        let mut arguments: Vec<OsString> = vec![GUARD.into(), launch.socket.into()];
-        if launch.file_bytes.is_some() {
+        let program = std::env::current_exe()?;
+        let mut arguments: Vec<OsString> = Vec::new();
+        if let Some(keeper) = launch.disk.and_then(Disk::keeper) {
+            let keeper = keeper.number().to_string();
+            arguments.extend([INSIDE.into(), keeper.into(), program.clone().into()]);
+        }
+        arguments.extend([GUARD.into(), launch.socket.into()]);
+        if matches!(launch.disk, Some(Disk::Shared(_))) {
             arguments.extend(UNSIGNALLED.map(OsString::from));
         }
         arguments.extend(launch.argv.iter().map(OsString::from));
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(program);
         command.env_clear().envs(launch.env);
         if let Some(bytes) = launch.file_bytes {
             command.env(FILE_BYTES, bytes.to_string());
@@ -187,6 +196,12 @@ impl Process {
     /// Asks for what lives below the target; the answer is an entry of the recording.
     pub(crate) fn ask_tree(&self) {
         let _ = writeln!(&self.control, "tree");
+    }
+
+    /// Bounds the files of the whole tree from now on; the guard's own bound when absent.
+    pub(crate) fn bound(&self, file_bytes: Option<u64>) {
+        let bytes = file_bytes.unwrap_or(MOST_FILE);
+        let _ = writeln!(&self.control, "bound {bytes}");
     }
 
     /// Stops reading stdout, so that the target's pipe fills; or goes on.

@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Parser as _;
 
 use crate::baseline::{Baseline, Renewed, renew};
+use crate::disk;
 use crate::error::Error;
 use crate::explain::explain;
 use crate::guard;
@@ -23,12 +24,12 @@ use crate::target::{Given, Target};
 /// not, 2 for usage, 3 for a fault of the suite itself.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let first = arguments.next();
-    if first.as_deref() == Some(OsStr::new(guard::GUARD)) {
-        return guard::main(arguments);
-    }
-    if first.as_deref() == Some(OsStr::new(guard::STAGE)) {
-        return guard::stage(arguments);
+    match arguments.next().as_deref().and_then(OsStr::to_str) {
+        Some(guard::GUARD) => return guard::main(arguments),
+        Some(guard::STAGE) => return guard::stage(arguments),
+        Some(disk::DISK) => return disk::keep(arguments),
+        Some(disk::INSIDE) => return disk::inside(arguments),
+        _ => {}
     }
     let options = match Options::try_parse() {
         Ok(options) => options,

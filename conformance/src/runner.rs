@@ -235,7 +235,7 @@ impl Runner<'_> {
         };
         for turn in (1..=most.unwrap_or(1)).step_by(stride) {
             let name = format!("{number}-{turn}");
-            let place = Place::make(self.root.join(&name))?;
+            let place = Place::make(self.root.join(&name), variant.case.disk_kib)?;
             let model_url = self.model.url(&name);
             place.furnish(self.target, &model_url)?;
             let driver = Driver::new(

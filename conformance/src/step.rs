@@ -8,16 +8,20 @@ use serde_json::Value;
 
 use crate::case::{Begin, Elicitation, Permission};
 
+mod damage;
+mod disk;
 mod syncs;
 mod transcript;
 
+pub(crate) use damage::{Damage, Harm};
+pub(crate) use disk::{Fill, Free};
 pub(crate) use syncs::{Holders, Watching};
 pub(crate) use transcript::{Convert, ShapeName, Take, Written};
 
 /// One thing that is done, or waited for. Processes are named; without a name it is `a`.
 ///
 /// In all values `"$name"` stands for a variable and `${name}` in a string for its text. There
-/// are `cwd`, `home`, `state`, `session`, what was captured, and what a variant sets.
+/// are `cwd`, `home`, `state`, `session`, `long` (9000 bytes of filler), what was captured, and what a variant sets.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Step {
@@ -100,6 +104,10 @@ pub(crate) enum Step {
     Convert(Convert),
     /// The same, of the transcript cut at each byte of its last line.
     ConvertCuts(Convert),
+    /// Fills the disk of the case.
+    Fill(Fill),
+    /// Frees it again.
+    Free(Free),
 }
 
 /// A process by its name.
@@ -122,10 +130,6 @@ pub(crate) struct Start {
     /// Further words of its command line.
     #[serde(default)]
     pub(crate) args: Vec<String>,
-    /// No file of it may be longer than this many KiB: a write that would make it so is refused, as
-    /// on a full disk.
-    #[serde(default)]
-    pub(crate) file_kib: Option<u64>,
     /// Which calls of it are recorded; the case is skipped where the machine lets nobody see them.
     #[serde(default)]
     pub(crate) watch: Option<Watching>,
@@ -414,22 +418,6 @@ pub(crate) struct ReadFile {
     pub(crate) label: String,
 }
 
-/// Damages the newest file of a session's log.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Damage {
-    #[serde(default = "this_session")]
-    pub(crate) session: Value,
-    #[serde(default)]
-    pub(crate) how: Option<Harm>,
-    /// The same, by the name in a variable.
-    #[serde(default)]
-    pub(crate) how_from: Option<String>,
-    /// The last record that holds this text; the last record when absent.
-    #[serde(default)]
-    pub(crate) record: Option<String>,
-}
-
 /// Runs the command of the target that prints a session.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -439,30 +427,6 @@ pub(crate) struct Export {
     /// What its output is called in checks, which take it for a file.
     #[serde(rename = "as")]
     pub(crate) label: String,
-}
-
-/// What is done to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Harm {
-    /// The file ends in the middle of it.
-    Cut,
-    /// 512 NULs stand in its place, without an LF.
-    Zeros,
-    /// One bit of it is another.
-    Flip,
-    /// A line that is nothing follows it.
-    Garbage,
-    /// It stands twice.
-    Twice,
-    /// It is gone.
-    Drop,
-    /// 512 NULs follow it, without an LF.
-    ZerosAfter,
-    /// Its first half stands in its place, with the LF.
-    Half,
-    /// 512 NULs follow the end of the file.
-    ZeroTail,
 }
 
 /// Kills the whole tree at a frame of the target. The case is repeated: at the first frame after

@@ -266,6 +266,9 @@ impl Face {
                 "level": "warning"}),
             );
         }
+        if let Some(log) = &mut *self.log.lock().unwrap_or_else(PoisonError::into_inner) {
+            log.begin();
+        }
         self.record(&json!({"user": prompt.text}));
         model::tell(&self.session);
         let mut end = play(&mut turn, &prompt.text);

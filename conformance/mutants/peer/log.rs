@@ -173,6 +173,13 @@ impl Log {
         let _ = self.file.sync_data();
     }
 
+    /// A turn begins: what became of the records of another is not its matter.
+    pub(crate) fn begin(&mut self) {
+        if !on("full-disk-remembered") {
+            self.refused = false;
+        }
+    }
+
     /// How a turn ends whose records are these: as a failure where one was refused.
     pub(crate) fn end(&mut self, end: End) -> End {
         self.sync();

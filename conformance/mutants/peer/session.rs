@@ -226,10 +226,18 @@ impl Shared {
         pile.clone()
     }
 
+    /// A turn begins: what became of the records of another is not its matter.
+    pub(crate) fn begin(&self) {
+        if !on("full-disk-remembered") {
+            self.refused.store(false, Ordering::SeqCst);
+        }
+    }
+
     /// Whether a record of the turn was refused; what was not is durable then.
     pub(crate) fn was_refused(&self) -> bool {
         lock(&self.log).sync();
-        self.refused.swap(false, Ordering::SeqCst) && !on("full-disk-untold")
+        let remembered = on("full-disk-remembered");
+        self.refused.fetch_and(remembered, Ordering::SeqCst) && !on("full-disk-untold")
     }
 
     /// Records an update, then shows it.

@@ -41,6 +41,7 @@ impl<'a> Turn<'a> {
     }
 
     pub(crate) fn run(mut self) {
+        self.session.begin();
         let prompt = chunk("user_message_chunk", &self.job.text, &self.message("user"));
         let second = self.session.wire.second();
         if second && self.session.cancelled(&self.job) {

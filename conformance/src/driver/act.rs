@@ -19,10 +19,7 @@ impl Driver<'_> {
     /// Does one step.
     pub(super) fn step(&mut self, step: &Step) -> Did {
         match step {
-            Step::Start(start) => {
-                let most = start.file_kib.map(|kib| kib * 1024);
-                self.start(&start.process, start.begin, most, start.watch, &start.args)
-            }
+            Step::Start(start) => self.start(&start.process, start.begin, start.watch, &start.args),
             Step::Call(request) => {
                 let label = self.request(request)?;
                 let answer = self.answer_to(&label, request.within)?;
@@ -128,6 +125,8 @@ impl Driver<'_> {
             Step::Take(take) => self.take(take),
             Step::Convert(convert) => self.convert(convert),
             Step::ConvertCuts(convert) => self.convert_cuts(convert),
+            Step::Fill(_) => self.fill(),
+            Step::Free(_) => self.free(),
         }
     }
 
@@ -229,7 +228,7 @@ impl Driver<'_> {
     pub(super) fn path(&self, path: &str) -> Result<PathBuf, Halt> {
         let path = PathBuf::from(self.variables.text(path));
         if path.starts_with(&self.place.root) {
-            Ok(path)
+            Ok(self.place.seen(&path))
         } else {
             let why = format!("{} is outside the case's folder", path.display());
             Err(Halt::Fault(Error::Harness(why)))

@@ -70,7 +70,7 @@ impl Driver<'_> {
             _ => (Begin::Initialized, Vec::new()),
         };
         let (process, label) = (&open.process, &open.label);
-        self.start(process, begin, None, None, &args)?;
+        self.start(process, begin, None, &args)?;
         let cwd = self.variables.fill(&"$cwd".into());
         let method = match self.tongue {
             Tongue::Claude | Tongue::Exec => return Ok(()),

@@ -60,7 +60,7 @@ impl Driver<'_> {
         let layout = layout
             .replace("{session}", session)
             .replace("{session:8}", begins);
-        find(&self.place.state(), &layout)
+        find(&self.place.seen(&self.place.state()), &layout)
     }
 }
 

@@ -42,6 +42,7 @@ impl Driver<'_> {
             cwd: &self.place.cwd(),
             file_bytes: None,
             watch: None,
+            disk: self.place.disk.as_ref(),
             socket: &socket,
         };
         let client = Arc::new(Client::new(

@@ -12,7 +12,13 @@ fn a_baseline_is_written_by_the_run_and_held_to_the_next() {
     let with = |fault: &str, more: &[&str]| {
         let target = peer(&folder, fault);
         let target = target.to_string_lossy();
-        let mut arguments = vec!["acp", "-k", "acp.cancel.twice#answered", "--target", &target];
+        let mut arguments = vec![
+            "acp",
+            "-k",
+            "acp.cancel.twice#answered",
+            "--target",
+            &target,
+        ];
         arguments.extend(["--baseline", &baseline]);
         arguments.extend(more);
         said(&run(&arguments))

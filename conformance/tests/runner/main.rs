@@ -8,6 +8,7 @@
 
 mod baseline;
 mod command_line;
+mod disk;
 mod hostile;
 mod peer;
 mod profile;

@@ -27,6 +27,9 @@ pub(super) struct Turn<'a> {
 
 impl Turn<'_> {
     pub(super) fn run(mut self, text: &str) {
+        if let Some(log) = self.app.log_of(&self.thread) {
+            log.lock().unwrap_or_else(PoisonError::into_inner).begin();
+        }
         self.status(&json!({"type": "active", "activeFlags": []}));
         if !on("turn-unbegun") {
             self.tell(

@@ -394,6 +394,9 @@ impl Shared {
                 state = self.wait(state, Duration::from_secs(1));
             };
             state.active = Some(job.turn.clone());
+            if !on("sqeq-full-disk-remembered") {
+                state.refused = false;
+            }
             if !on("sqeq-interrupt-remembered") {
                 state.cancelled = false;
             }
