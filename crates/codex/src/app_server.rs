@@ -22,6 +22,7 @@ mod line;
 mod listing;
 mod live;
 mod methods;
+mod open;
 mod pages;
 mod params;
 mod past;

@@ -92,6 +92,12 @@ impl Client {
         }
     }
 
+    /// Whether what is told of this thread waits for the end of the answer that shows it.
+    pub(super) fn is_held(&self, session: SessionId) -> bool {
+        let writing = self.writing.as_ref();
+        writing.is_some_and(|answer| answer.session == Some(session) && answer.sent == Sent::Part)
+    }
+
     /// Ends the answer with the rest of the turns, what else is told of the thread, and beside it.
     pub(super) fn end(&mut self, past: Past, thread: Value, beside: Value) {
         let Some(mut answer) = self.writing.take() else {

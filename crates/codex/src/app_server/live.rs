@@ -12,6 +12,7 @@ use sessiond_wire::rpc::Wrapping;
 use super::client::wrapping;
 use super::face::Face;
 use super::item::{Detail, Item, Place, item};
+use super::open::Begun;
 use super::past::{TurnStatus, turn_error};
 use super::thread::{Health, Running};
 use super::time::{ms, now_ms, seconds};
@@ -25,6 +26,21 @@ pub(super) struct Streaming {
     wrapping: Arc<Wrapping>,
     /// How much of it was shown, in bytes.
     shown: u64,
+}
+
+impl Streaming {
+    /// A text of which all that was said so far is shown elsewhere; none for what is no text.
+    pub(super) fn of(begun: &Begun, (session, turn): (SessionId, TurnId)) -> Option<Self> {
+        let (Said::AgentMessage { text, .. } | Said::Thought { text, .. }) = &begun.said else {
+            return None;
+        };
+        let (method, params) = streamed(&begun.said, (session, turn, begun.id));
+        Some(Self {
+            method,
+            wrapping: wrapping(method, params),
+            shown: text.len() as u64,
+        })
+    }
 }
 
 impl Face {
@@ -41,6 +57,7 @@ impl Face {
         let at = frame.at.as_deref().and_then(ms).unwrap_or_else(now_ms);
         if let Some(running) = self.running(session) {
             running.decisions.apply(frame);
+            running.open.apply(frame);
         }
         match &frame.event {
             Event::TurnStarted { .. } => self.turn_started(session, frame.turn, at),
@@ -191,10 +208,14 @@ impl Face {
 
     fn item_started(&mut self, session: SessionId, id: Option<ItemId>, (said, at): (&Said, i64)) {
         let Some(id) = id else { return };
+        let is_held = self.client.is_held(session);
         let Some(running) = self.running(session) else {
             return;
         };
         running.begun.insert(id, at);
+        if is_held {
+            running.behind.insert(id);
+        }
         if let Said::ToolCall(call) = said {
             running.calls.insert(id, (**call).clone());
         }
@@ -334,15 +355,10 @@ impl Face {
         let Some(turn) = self.running(session).map(|running| running.id) else {
             return;
         };
-        let mut params = json!({ "threadId": session, "turnId": turn, "itemId": id });
-        let method = match said {
-            Said::Thought { .. } => {
-                params["summaryIndex"] = json!(0);
-                self.tell(session, "item/reasoning/summaryPartAdded", &params);
-                "item/reasoning/summaryTextDelta"
-            }
-            _ => "item/agentMessage/delta",
-        };
+        let (method, params) = streamed(said, (session, turn, id));
+        if let Said::Thought { .. } = said {
+            self.tell(session, "item/reasoning/summaryPartAdded", &params);
+        }
         self.stream(session, id, (method, params));
     }
 
@@ -369,6 +385,10 @@ impl Face {
             self.begin_output(session, id);
         }
         let subscription = self.threads.get(&session).map(|thread| thread.subscription);
+        let is_held = self.client.is_held(session);
+        let is_shown = |running: &Running| is_held && !running.behind.contains(&id);
+        // The answer that is being written ends with it.
+        let is_shown = stream == Stream::Text && self.running(session).is_some_and(|r| is_shown(r));
         let Some(streaming) = self.running(session).and_then(|r| r.streams.get_mut(&id)) else {
             return;
         };
@@ -383,7 +403,7 @@ impl Face {
         streaming.shown += new.len() as u64;
         let (method, wrapping, new) =
             (streaming.method, streaming.wrapping.clone(), new.to_owned());
-        if subscription == Some(super::thread::Subscription::On) {
+        if subscription == Some(super::thread::Subscription::On) && !is_shown {
             self.client.stream(method, &wrapping, new);
         }
     }
@@ -404,6 +424,22 @@ impl Face {
         let params = json!({ "threadId": session, "turnId": running.id, "itemId": id });
         self.stream(session, id, (method, params));
     }
+}
+
+/// The notification that a text streams in, without its piece.
+fn streamed(
+    said: &Said,
+    (session, turn, id): (SessionId, TurnId, ItemId),
+) -> (&'static str, Value) {
+    let mut params = json!({ "threadId": session, "turnId": turn, "itemId": id });
+    let method = match said {
+        Said::Thought { .. } => {
+            params["summaryIndex"] = json!(0);
+            "item/reasoning/summaryTextDelta"
+        }
+        _ => "item/agentMessage/delta",
+    };
+    (method, params)
 }
 
 /// Usage of a thread: in all, and of its last turn.

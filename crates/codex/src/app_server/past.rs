@@ -12,6 +12,7 @@ use sessiond_protocol::{
 
 use super::decisions::Decisions;
 use super::item::{Detail, Item, Place, item};
+use super::open::{Begun, Open};
 use super::time::{ms, seconds};
 
 /// How a turn stands, in Codex's words.
@@ -172,6 +173,8 @@ pub(super) struct Past {
     pub(super) cursor: Cursor,
     begun: HashMap<ItemId, i64>,
     decisions: Decisions,
+    /// What has begun and not ended.
+    pub(super) open: Open,
 }
 
 impl Default for Past {
@@ -192,6 +195,7 @@ impl Default for Past {
             cursor: Cursor::START,
             begun: HashMap::new(),
             decisions: Decisions::default(),
+            open: Open::default(),
         }
     }
 }
@@ -278,6 +282,27 @@ impl Past {
         }
     }
 
+    /// Adds to the turn that runs what of it has begun and not ended, as far as it was said.
+    pub(super) fn goes_on<'a>(&mut self, id: TurnId, open: impl Iterator<Item = &'a Begun>) {
+        let cwd = std::mem::take(&mut self.cwd);
+        if let Some(turn) = self.turn_mut(Some(id)) {
+            for begun in open {
+                let place = Place {
+                    id: begun.id,
+                    cwd: &cwd,
+                    verdict: Default::default(),
+                    started: begun.started,
+                    completed: None,
+                };
+                let id = begun.id.to_string();
+                let is_new = turn.items.iter().all(|item| item.detail.id() != id);
+                turn.items
+                    .extend(item(&begun.said, place).filter(|_| is_new));
+            }
+        }
+        self.cwd = cwd;
+    }
+
     /// Takes in the next event.
     pub(super) fn apply(&mut self, frame: &EventFrame) {
         self.standing.apply(frame);
@@ -286,6 +311,7 @@ impl Past {
         }
         let at = frame.at.as_deref().and_then(ms);
         self.decisions.apply(frame);
+        self.open.apply(frame);
         match &frame.event {
             Event::SessionOpened(header) => {
                 self.created = at;

@@ -177,10 +177,26 @@ impl Face {
         self.read_turns(session, move |face, past| match past {
             Ok(past) => {
                 let thread = face.about(session, &past);
-                face.client.end(past, thread, Value::Null);
+                face.end_shown(session, past, (thread, Value::Null));
             }
             Err(wire) => face.client.fail(&id, &unreadable(&wire, session)),
         })
+    }
+
+    /// Ends the answer that shows a thread: the turn that runs with what of it was said so far. Only
+    /// what is said later is told behind it.
+    pub(super) fn end_shown(
+        &mut self,
+        session: SessionId,
+        mut past: Past,
+        (thread, beside): (Value, Value),
+    ) {
+        if let Some(running) = self.running(session) {
+            let behind = std::mem::take(&mut running.behind);
+            let open = running.open.items().iter();
+            past.goes_on(running.id, open.filter(|begun| !behind.contains(&begun.id)));
+        }
+        self.client.end(past, thread, beside);
     }
 
     /// A thread as its log has it, and as it stands here, without its turns.

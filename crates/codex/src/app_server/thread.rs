@@ -1,16 +1,18 @@
 //! A thread that is loaded: what is known of it beside its log.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Value, json};
 use sessiond_protocol::{
-    AgentInfo, ItemId, OptionValue, SessionId, SessionView, Summary, ToolCall, TurnId, Usage,
+    AgentInfo, Item as Said, ItemId, OptionValue, SessionId, SessionView, Summary, ToolCall,
+    TurnId, Usage,
 };
 use sessiond_wire::rpc::RawId;
 
 use super::decisions::Decisions;
 use super::item::Item;
 use super::live::Streaming;
+use super::open::Open;
 use super::past::{ItemsView, Past};
 use super::policy::Policy;
 use super::time::{ms, now_ms, seconds};
@@ -75,6 +77,11 @@ pub(super) struct Running {
     pub(super) decisions: Decisions,
     /// The message or thought that streams, and the output of each call that does.
     pub(super) streams: HashMap<ItemId, Streaming>,
+    /// What has begun and not ended.
+    pub(super) open: Open,
+    /// Items that began behind an answer that shows the thread and goes out in pieces: it does not
+    /// hold them.
+    pub(super) behind: HashSet<ItemId>,
     pub(super) answer: Option<Item>,
     /// What the client called the message that began it.
     pub(super) client_id: Option<String>,
@@ -93,11 +100,32 @@ impl Running {
             begun: HashMap::new(),
             decisions: Decisions::default(),
             streams: HashMap::new(),
+            open: Open::default(),
+            behind: HashSet::new(),
             answer: None,
             client_id: None,
             approvals: 0,
             inputs: 0,
         }
+    }
+
+    /// A turn that ran before this client saw it: what of it has begun is shown by the answer that
+    /// opens the thread, where that shows the past.
+    pub(super) fn attached((session, id): (SessionId, TurnId), past: Option<&Past>) -> Self {
+        let mut running = Self::new(id);
+        let open = past.map(|past| past.open.clone()).unwrap_or_default();
+        for begun in open.items() {
+            let started = begun.started.unwrap_or(running.started);
+            running.begun.insert(begun.id, started);
+            if let Said::ToolCall(call) = &begun.said {
+                running.calls.insert(begun.id, (**call).clone());
+            }
+            if let Some(streaming) = Streaming::of(begun, (session, id)) {
+                running.streams.insert(begun.id, streaming);
+            }
+        }
+        running.open = open;
+        running
     }
 
     /// The turn as it is told of before it has ended.

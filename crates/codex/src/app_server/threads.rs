@@ -300,7 +300,9 @@ impl Face {
             keep: wish.keep,
             subscription: Subscription::On,
             used: view.used,
-            running: view.turn.map(Running::new),
+            running: view
+                .turn
+                .map(|turn| Running::attached((session, turn), past.as_ref())),
             waiting: Vec::new(),
             broken: Health::Well,
             renames: 0,
@@ -354,7 +356,7 @@ impl Face {
             "reasoningEffort": null,
         });
         match past {
-            Some(past) => self.client.end(past, shown, answer),
+            Some(past) => self.end_shown(session, past, (shown, answer)),
             None => {
                 answer["thread"] = shown;
                 self.client.answer(id, &answer);

@@ -7,6 +7,8 @@ use sessiond_protocol::{
 use super::super::stored::{Client, id};
 use super::PIECE_BYTES;
 
+mod running;
+
 /// So much is said in a turn that a few are a piece.
 const LONG: usize = PIECE_BYTES / 4;
 
@@ -61,8 +63,13 @@ fn replay(client: &mut Client) {
 }
 
 fn accepted(client: &mut Client, id: SubmissionId) {
+    accepted_in(client, id, None);
+}
+
+/// The thread is open, and this turn of it runs.
+fn accepted_in(client: &mut Client, id: SubmissionId, turn: Option<u64>) {
     let view = json!({
-        "session": super::super::stored::id(1), "cwd": "/w", "mode": null, "cursor": 1,
+        "turn": turn.map(super::super::stored::id), "session": super::super::stored::id(1), "cwd": "/w", "mode": null, "cursor": 1,
         "agent": { "id": { "name": "script", "version": null }, "modes": [], "commands": [] },
     });
     let view = serde_json::from_value(view).unwrap();
