@@ -13,7 +13,7 @@ mod disk;
 mod syncs;
 mod transcript;
 
-pub(crate) use damage::{Damage, Harm};
+pub(crate) use damage::{Damage, Harm, Stored};
 pub(crate) use disk::{Fill, Free};
 pub(crate) use syncs::{Holders, Watching};
 pub(crate) use transcript::{Convert, ShapeName, Take, Written};
@@ -89,6 +89,9 @@ pub(crate) enum Step {
     AwaitFile(ReadFile),
     /// Damages the log of a session.
     Damage(Damage),
+    /// Waits while the target has not yet written what it was told, so that what follows is about that; goes on
+    /// without it, too.
+    Stored(Stored),
     /// Records which files of the session's log hold a text; which of the target's, where its profile does
     /// not say where that lies.
     Holders(Holders),

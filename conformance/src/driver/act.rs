@@ -13,7 +13,7 @@ use crate::step::{Exit, ReadFile, ReadingState, Request, SignalName, Step, Sweep
 use crate::tongue::Tongue;
 
 /// How often a file that is waited for is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+pub(super) const LOOK: Duration = Duration::from_millis(5);
 
 impl Driver<'_> {
     /// Does one step.
@@ -118,6 +118,10 @@ impl Driver<'_> {
             Step::ReadFile(file) => self.read_file(file),
             Step::AwaitFile(file) => self.await_file(file),
             Step::Damage(damage) => self.damage(damage),
+            Step::Stored(stored) => {
+                self.stored(stored);
+                Ok(())
+            }
             Step::Holders(holders) => self.holders(&holders.mark),
             Step::Export(export) => self.export(export),
             Step::Sweep(sweep) => self.sweep(sweep),

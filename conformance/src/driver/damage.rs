@@ -1,11 +1,13 @@
 //! Damages what a target has stored, while none of it runs.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use super::act::LOOK;
 use super::{Did, Driver, Halt};
 use crate::error::Error;
 use crate::recording::What;
-use crate::step::{Damage, Harm};
+use crate::step::{Damage, Harm, Stored};
 
 /// As many NULs as a block that was allocated and never written leaves at least.
 const ZEROS: usize = 512;
@@ -20,13 +22,7 @@ impl Driver<'_> {
             .record
             .as_deref()
             .map(|text| self.variables.text(text));
-        // What is said of a text is said of the record that the model is told.
-        let mark = self
-            .target
-            .record_mark
-            .as_deref()
-            .filter(|_| wanted.is_some());
-        let texts: Vec<&str> = wanted.as_deref().into_iter().chain(mark).collect();
+        let texts = self.record(wanted.as_deref());
         let how = match (damage.how, &damage.how_from) {
             (Some(how), _) => how,
             (None, Some(name)) => self.named(name)?,
@@ -53,6 +49,35 @@ impl Driver<'_> {
 }
 
 impl Driver<'_> {
+    /// Waits until the record is whole in a file of the log; where none of the target's are known, not at all.
+    pub(super) fn stored(&self, stored: &Stored) {
+        let session = self.variables.fill(&stored.session);
+        let session = session.as_str().unwrap_or_default();
+        let text = self.variables.text(&stored.text);
+        let texts = self.record(Some(&text));
+        let within = self.within(Some(stored.within), self.target.timeouts.reply());
+        let until = Instant::now() + within;
+        while self.target.session_files.is_some() {
+            let mut files = self.session_files(session).into_iter();
+            if files.any(|path| std::fs::read(path).is_ok_and(|bytes| has(&bytes, &texts))) {
+                return;
+            }
+            if Instant::now() > until {
+                let note = format!("no record {text:?} after {} ms", within.as_millis());
+                self.recorder.add(0, What::Note(note));
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What a record holds that is meant: what is said of a text is said of the record that the model is told.
+    fn record<'a>(&'a self, wanted: Option<&'a str>) -> Vec<&'a str> {
+        let mark = self.target.record_mark.as_deref();
+        let mark = mark.filter(|_| wanted.is_some());
+        wanted.into_iter().chain(mark).collect()
+    }
+
     /// The files of a session's log, in the order of their names; none where the profile does not say where they lie.
     pub(super) fn session_files(&self, session: &str) -> Vec<PathBuf> {
         let layout = self.target.session_files.as_deref().unwrap_or_default();
@@ -98,13 +123,7 @@ fn harm(bytes: &[u8], texts: &[&str], how: Harm) -> Option<Vec<u8>> {
         return Some([bytes, &[0; ZEROS]].concat());
     }
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let holds = |line: &&[u8]| {
-        texts.iter().all(|text| {
-            let mut windows = line.windows(text.len());
-            windows.any(|window| window == text.as_bytes())
-        })
-    };
-    let at = lines.iter().rposition(holds)?;
+    let at = lines.iter().rposition(|line| holds(line, texts))?;
     let (before, line, after) = (lines[..at].concat(), lines[at], lines[at + 1..].concat());
     let middle = line.len() / 2;
     Some(match how {
@@ -121,6 +140,20 @@ fn harm(bytes: &[u8], texts: &[&str], how: Harm) -> Option<Vec<u8>> {
         Harm::Twice => [&before[..], line, line, &after].concat(),
         Harm::Drop => [before, after].concat(),
         Harm::ZeroTail => return None,
+    })
+}
+
+/// Whether a file has a line that holds all `texts` and its LF.
+fn has(bytes: &[u8], texts: &[&str]) -> bool {
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    lines.any(|line| line.ends_with(b"\n") && holds(line, texts))
+}
+
+/// Whether a line holds all `texts`.
+fn holds(line: &[u8], texts: &[&str]) -> bool {
+    texts.iter().all(|text| {
+        let mut windows = line.windows(text.len());
+        windows.any(|window| window == text.as_bytes())
     })
 }
 

@@ -1,4 +1,4 @@
-use super::{Harm, harm, matches};
+use super::{Harm, harm, has, matches};
 
 /// The harm, the texts of the record, and the file afterwards; `None` when there is no such record.
 type Row<'a> = (Harm, &'a [&'a str], Option<&'a [u8]>);
@@ -40,5 +40,20 @@ fn a_layout_names_files_by_at_most_one_star() {
     ];
     for (pattern, name, expected) in rows {
         assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+    }
+}
+
+#[test]
+fn a_record_is_written_once_its_line_is_whole_and_holds_all_that_marks_it() {
+    let rows: [(&[u8], &[&str], bool); 5] = [
+        (b"a:x\nb:y\n", &[":y"], true),
+        (b"a:x\nb:y", &[":y"], false),
+        (b"a:x\nb:x\n", &["x", "b:"], true),
+        (b"a:x\nb:y\n", &["x", "b:"], false),
+        (b"", &["x"], false),
+    ];
+    for (file, texts, expected) in rows {
+        let text = String::from_utf8_lossy(file);
+        assert_eq!(has(file, texts), expected, "{text:?} {texts:?}");
     }
 }

@@ -222,7 +222,9 @@ impl Talk {
             Some("tool_call" | "tool_call_update") => return self.tool(update),
             _ => return,
         };
-        let Some(more) = update["content"]["text"].as_str() else {
+        let more = update["content"]["text"].as_str();
+        // Nobody sees a chunk without a letter: it carries what a turn cost, say.
+        let Some(more) = more.filter(|more| !more.is_empty()) else {
             return;
         };
         match self.items.last_mut() {

@@ -84,7 +84,8 @@ fn a_check_holds_or_is_broken_by_what_was_recorded() {
                     "content": {"type": "text", "text": text}}}})
         )
     };
-    let (a, b) = (chunk("a"), chunk("b"));
+    let (a, b, empty) = (chunk("a"), chunk("b"), chunk(""));
+    let call = r#"< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t"}}}"#;
     let rows: Vec<(&str, String, bool)> = vec![
         ("answer = { to = \"1\" }", format!("{ASK}\n{ANSWER}"), true),
         ("answer = { to = \"1\" }", format!("{ANSWER}\n{ASK}"), false),
@@ -147,6 +148,17 @@ fn a_check_holds_or_is_broken_by_what_was_recorded() {
         (
             "same = { windows = [[\"begin\", \"m\"], [\"m\", \"end\"]], by = \"frames\" }",
             format!("{a}\n{b}\n# m\n{}", chunk("ab")),
+            false,
+        ),
+        // Live, what a turn cost may come before its call, and after it in the replay.
+        (
+            "same = { windows = [[\"begin\", \"m\"], [\"m\", \"end\"]] }",
+            format!("{empty}\n{call}\n{b}\n# m\n{call}\n{empty}\n{b}"),
+            true,
+        ),
+        (
+            "same = { windows = [[\"begin\", \"m\"], [\"m\", \"end\"]] }",
+            format!("{a}\n{call}\n# m\n{call}\n{a}"),
             false,
         ),
         (

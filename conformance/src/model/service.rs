@@ -11,13 +11,16 @@ use super::{anthropic, chat, google, responses};
 /// Name of the one model that lists name; any other is answered as well.
 const MODEL: &str = "scripted";
 
+/// What is said of a body that is no JSON: services read strictly, half a surrogate pair is none to them.
+const NO_JSON: &str = "the request body is not valid JSON";
+
 /// A request, as far as replies depend on it.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     /// Its number, from 1, of which ids are made.
     pub(crate) number: u64,
     pub(crate) route: Route<'a>,
-    /// The body, null when there was none.
+    /// The body, null when there was none, or no JSON.
     pub(crate) body: &'a Value,
     /// Its bytes.
     pub(crate) size: usize,
@@ -39,7 +42,11 @@ pub(crate) fn answer(request: &Request<'_>) -> Reply {
         }
         Route::Reply(service) => (service, ask(service, body, size)),
     };
-    match Plan::of(&ask) {
+    let plan = match body {
+        Value::Null if size > 0 => Plan::Refusal(400, NO_JSON.to_owned()),
+        _ => Plan::of(&ask),
+    };
+    match plan {
         Plan::Refusal(status, said) => Reply::whole(status, &error(service, status, &said)),
         Plan::Answer(answer) => {
             let reply = match service {

@@ -1,10 +1,23 @@
-//! What is done to a file of the target's.
+//! Steps about the log of a session, where the target's profile says where that lies.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::this_session;
+
+/// Waits for a record in a session's log.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stored {
+    #[serde(default = "this_session")]
+    pub(crate) session: Value,
+    /// What the record holds, beside the target's `record_mark`.
+    pub(crate) text: String,
+    /// Milliseconds, after which the case goes on all the same.
+    #[serde(default = "written_by_then")]
+    pub(crate) within: u64,
+}
 
 /// Damages the newest file of a session's log.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -44,4 +57,9 @@ pub(crate) enum Harm {
     Half,
     /// 512 NULs follow the end of the file.
     ZeroTail,
+}
+
+/// A runtime that writes after it has answered does so in some hundred ms.
+fn written_by_then() -> u64 {
+    3000
 }

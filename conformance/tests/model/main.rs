@@ -237,6 +237,21 @@ async fn errors_have_the_status_and_the_form_of_their_service() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_no_json_is_refused() {
+    let server = server(None).await;
+    for service in &ALL {
+        let turns = [(service.user)("half SURROGATE end")];
+        let (path, body) = (service.request)(&turns, true);
+        let body = body.to_string().replace("SURROGATE", "\\ud83d");
+        let reply = request(&server.url(), "POST", path, &body).await;
+        assert_eq!(reply.status, 400, "{}", service.name);
+        let error: serde_json::Value = serde_json::from_str(&reply.text).unwrap();
+        let (_, kind) = service.errors[0];
+        assert_eq!(error.pointer(service.error_kind), Some(&json!(kind)));
+    }
+}
+
+#[tokio::test]
 async fn what_agents_ask_besides_is_answered() {
     let server = server(None).await;
     let table = [
