@@ -53,7 +53,8 @@ fn a_thread_has_one_writer() {
     assert_eq!(editor.load(&home, &id).texts(), ["mine", "now mine"]);
 }
 
-/// WIRE-13: EOF and SIGTERM interrupt what runs, record it, and take less than the SDK waits.
+/// WIRE-13: EOF, SIGTERM and SIGINT interrupt what runs, record it, and take less than the SDK waits;
+/// a signal also tells the turn's end.
 #[test]
 fn the_end_of_the_client_interrupts_the_turn_within_two_seconds() {
     for signal in [None, Some(Signal::TERM), Some(Signal::INT)] {
@@ -75,6 +76,11 @@ fn the_end_of_the_client_interrupts_the_turn_within_two_seconds() {
                     let pid = Pid::from_raw(codex.pid().try_into().unwrap()).unwrap();
                     kill_process(pid, signal).unwrap();
                 }
+            }
+            // Whoever closed its end hears nothing more.
+            if signal.is_some() {
+                let done = codex.told("turn/completed");
+                assert_eq!(done["params"]["turn"]["status"], "interrupted", "{prompt}");
             }
             assert_eq!(codex.ended().code(), Some(0), "{signal:?} {prompt}");
             assert!(

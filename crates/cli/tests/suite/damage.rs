@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::{Home, Server, only_session};
+use crate::harness::{Claude, Home, Server, only_session};
 
 /// The last segment of the only session's log.
 fn last_segment(home: &Home, session: &str) -> PathBuf {
@@ -171,4 +171,33 @@ fn what_is_not_there_and_what_cannot_be_read_are_told_apart() {
     fs::write(&log, "").unwrap();
     let done = home.run(&["sessions", "verify", "--json"]);
     assert_eq!(done.code, Some(74), "{}{}", done.stdout, done.stderr);
+}
+
+/// LOG-4: a program of Claude is told of the loss in its next turn, once: nothing stands behind a
+/// result.
+#[test]
+fn a_program_of_claude_is_told_once_that_its_log_is_damaged() {
+    let home = Home::new();
+    home.run(&["exec", "find me"]).well();
+    let session = only_session(&home);
+    flip(&last_segment(&home, &session), "find me");
+    let mut claude = Claude::start(&home, &["--resume", &session]);
+    for text in ["next", "and another"] {
+        assert_eq!(claude.turn(text)["is_error"], false, "{text}");
+    }
+    let (_, frames) = claude.end();
+    let is_notice = |frame: &&Value| frame["subtype"] == "informational";
+    let notices: Vec<_> = frames.iter().filter(is_notice).collect();
+    let [notice] = &notices[..] else {
+        panic!("{notices:?}");
+    };
+    assert_eq!(notice["level"], "warning");
+    let text = "the session's log is damaged: 1 place cannot be read";
+    assert_eq!(notice["content"], text);
+    let results: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "result" || frame["subtype"] == "informational")
+        .map(|frame| frame["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(results, ["system", "result", "result"]);
 }

@@ -26,11 +26,9 @@ impl Open {
         let started = frame.at.as_deref().and_then(ms);
         match (&frame.event, frame.item) {
             (Event::TurnStarted { .. } | Event::TurnEnded(_), _) => self.0.clear(),
-            (Event::ItemStarted { item }, Some(id)) => {
-                if self.get(id).is_none() {
-                    let said = item.clone();
-                    self.0.push(Begun { id, said, started });
-                }
+            (Event::ItemStarted { item }, Some(id)) if self.get(id).is_none() => {
+                let said = item.clone();
+                self.0.push(Begun { id, said, started });
             }
             (Event::ItemChanged { call }, Some(id)) => {
                 if let Some(begun) = self.get(id) {
