@@ -37,5 +37,6 @@ mod thread;
 mod threads;
 mod time;
 mod turns;
+mod wish;
 
 pub use serve::{FaceError, Options, serve, serve_until};

@@ -1,27 +1,23 @@
 //! Threads are started, resumed, forked, reverted.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 use sessiond_protocol::{
     Accepted, AttachMode, ErrorCode, FoundBy, ModePolicy, Op, Replay, RequestKind, SessionId,
-    SessionNew, SessionResume, SessionStatus, SessionView, Setup, WireError,
+    SessionNew, SessionResume, SessionStatus, SessionView, WireError,
 };
 use sessiond_wire::rpc::{ErrorObject, RawId};
 
 use super::face::{Begun, Face};
-use super::item::is_absolute;
 use super::live::usage;
 use super::params::{
-    self, ThreadForkParams, ThreadParams, ThreadResumeParams, ThreadRevertParams,
-    ThreadStartParams, thread_id,
+    self, ThreadForkParams, ThreadParams, ThreadResumeParams, ThreadRevertParams, thread_id,
 };
 use super::past::Past;
 use super::policy::Policy;
 use super::reading::{events, fold};
 use super::refuse::{invalid, not_found, refused, unexpected};
-use super::thread::{About, Health, Keep, Running, Subscription, Thread, model};
-use crate::sandbox::Sandbox;
+use super::thread::{About, Health, Running, Subscription, Thread, model};
+use super::wish::{Turns, Wish, root};
 
 /// Events that are read for a thread whose turns are not wanted: its header and first prompt lie
 /// among the first.
@@ -29,32 +25,6 @@ const HEAD_EVENTS: u32 = 16;
 
 /// Kinds of request that this face answers.
 const ANSWERS: [RequestKind; 2] = [RequestKind::Permission, RequestKind::Elicitation];
-
-/// Whether an answer holds the turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turns {
-    Shown,
-    Excluded,
-}
-
-impl Turns {
-    fn excluded(exclude: bool) -> Self {
-        match exclude {
-            true => Turns::Excluded,
-            false => Turns::Shown,
-        }
-    }
-}
-
-/// What a request wants of a thread that is opened for it.
-#[derive(Debug, Clone)]
-struct Wish {
-    cwd: Option<String>,
-    setup: Setup,
-    policy: Policy,
-    keep: Keep,
-    turns: Turns,
-}
 
 impl Face {
     pub(super) fn start_thread(&mut self, id: &RawId, params: &Value) -> Begun {
@@ -411,71 +381,6 @@ impl Face {
             true => Ok(session),
             false => Err(not_found(session)),
         }
-    }
-
-    fn wish(&self, params: &Value, turns: Turns) -> Result<Wish, ErrorObject> {
-        let params: ThreadStartParams = params::read(params)?;
-        let mut settings = self.options.settings.clone();
-        for (path, value) in params.config.unwrap_or_default() {
-            settings.set(&path, value);
-        }
-        let own = [
-            ("model", params.model),
-            ("instructions", params.base_instructions),
-            ("developer_instructions", params.developer_instructions),
-        ];
-        for (path, value) in own {
-            if let Some(value) = value {
-                settings.set(path, value.into());
-            }
-        }
-        let cwd = params.cwd.map(|cwd| match is_absolute(&cwd) {
-            true => cwd,
-            false => Path::new(&self.options.cwd).join(cwd).display().to_string(),
-        });
-        let roots = params.runtime_workspace_roots.unwrap_or_default();
-        let roots: Vec<String> = roots
-            .into_iter()
-            .filter(|r| Some(r) != cwd.as_ref())
-            .collect();
-        let mut policy = Policy::default();
-        let configured = settings.text("approval_policy").map(|text| text.into());
-        let configured = configured.and_then(|text: Value| serde_json::from_value(text).ok());
-        policy.set_approval(
-            params.approval_policy.as_ref().or(configured.as_ref()),
-            params.approvals_reviewer,
-        );
-        // Roots are known once the thread is open.
-        let extra = settings.writable_roots();
-        match (params.sandbox, settings.sandbox()) {
-            (Some(mode), _) => policy.set_mode(mode, Vec::new()),
-            (None, Some(mode)) => policy.sandbox = mode.with_roots([]),
-            (None, None) => {}
-        }
-        if let (Sandbox::WorkspaceWrite(writable), Some(cwd)) = (&mut policy.sandbox, &cwd) {
-            writable.push(PathBuf::from(cwd));
-            writable.extend(roots.iter().chain(&extra).map(PathBuf::from));
-        }
-        Ok(Wish {
-            setup: settings.setup(roots),
-            cwd,
-            policy,
-            keep: match params.ephemeral {
-                Some(true) => Keep::Ephemeral,
-                _ => Keep::Stored,
-            },
-            turns,
-        })
-    }
-}
-
-/// A workspace whose client named no directory is the thread's own.
-fn root(policy: &mut Policy, cwd: &str, roots: &[String]) {
-    if let Sandbox::WorkspaceWrite(writable) = &mut policy.sandbox
-        && writable.is_empty()
-    {
-        writable.push(PathBuf::from(cwd));
-        writable.extend(roots.iter().map(PathBuf::from));
     }
 }
 
