@@ -259,6 +259,7 @@ impl Face {
         // What was loaded begins with a checkpoint, what was read for the turns does not.
         let read = past.as_ref().map_or(0, |past| past.damage);
         let damage = damage.map_or(0, |loaded| loaded.damage).max(read);
+        let attached = |turn| Running::attached((session, turn), past.as_ref());
         let thread = Thread {
             about: About {
                 model: model(&view.agent).or(about.model.clone()),
@@ -270,9 +271,7 @@ impl Face {
             keep: wish.keep,
             subscription: Subscription::On,
             used: view.used,
-            running: view
-                .turn
-                .map(|turn| Running::attached((session, turn), past.as_ref())),
+            running: view.turn.map(attached),
             waiting: Vec::new(),
             broken: Health::Well,
             renames: 0,
@@ -402,6 +401,5 @@ fn no_thread(wire: &WireError) -> ErrorObject {
 }
 
 fn no_turn(turn: Option<String>) -> ErrorObject {
-    let turn = turn.unwrap_or_default();
-    invalid(format!("turn not found: {turn}"))
+    invalid(format!("turn not found: {}", turn.unwrap_or_default()))
 }
