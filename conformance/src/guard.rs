@@ -9,7 +9,7 @@
 //! | | `started PID`, or `failed REASON`; of a target that is watched before it `watching`, or `unwatched REASON` |
 //! | | `synced [CALL, PATH]` of a target that is watched: it goes on when the runner says `noted` |
 //! | `signal N root\|group\|tree` | |
-//! | `bound BYTES` | bounds the files of the tree |
+//! | `bound BYTES` | bounds the files of the tree; `bounded` |
 //! | `tree` | `tree PID:COMMAND PID:COMMAND …`, without the target itself |
 //! | `end`, or end of stream | ends the tree, then itself |
 //! | | `exited CODE`; minus the signal's number |
@@ -184,6 +184,7 @@ fn obey(root: Pid, socket: &UnixStream, note: &SyncSender<()>) {
             ["bound", bytes] => {
                 if let Ok(bytes) = bytes.parse() {
                     bound(bytes);
+                    say(socket, "bounded");
                 }
             }
             ["tree"] => {

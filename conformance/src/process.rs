@@ -24,6 +24,7 @@ mod drain;
 mod report;
 
 use drain::Drain;
+pub(crate) use report::BOUNDED;
 
 /// Bytes read at once.
 const PIECE: usize = 64 * 1024;

@@ -3,6 +3,7 @@
 use super::{Did, Driver, Halt};
 use crate::disk::Disk;
 use crate::error::Error;
+use crate::process::BOUNDED;
 use crate::recording::What;
 
 /// What a file may have where a bound stands for a full disk.
@@ -17,7 +18,7 @@ impl Driver<'_> {
                 format!("the disk is full: {taken} bytes were left")
             }
             Disk::Shared(_) => {
-                self.bound(Some(NO_ROOM));
+                self.bound(Some(NO_ROOM))?;
                 "no file may grow".to_owned()
             }
         };
@@ -29,7 +30,7 @@ impl Driver<'_> {
     pub(super) fn free(&mut self) -> Did {
         match self.disk()? {
             Disk::Own(keeper) => keeper.free().map_err(|error| Error::io("filler", error))?,
-            Disk::Shared(_) => self.bound(None),
+            Disk::Shared(_) => self.bound(None)?,
         }
         let note = "there is room again";
         self.recorder.add(0, What::Note(note.to_owned()));
@@ -44,10 +45,25 @@ impl Driver<'_> {
     }
 
     /// Bounds the files of all processes, of those that come too.
-    fn bound(&mut self, file_bytes: Option<u64>) {
+    fn bound(&mut self, file_bytes: Option<u64>) -> Did {
         self.file_bytes = file_bytes;
         for process in self.processes.values() {
+            let from = self.recorder.look().entries.len();
             process.bound(file_bytes);
+            // What is written next is written under it.
+            let stands = |what: &What| matches!(what, What::Note(note) if note == BOUNDED);
+            let index = process.index;
+            let found = self.recorder.wait(
+                self.target.timeouts.reply(),
+                from,
+                |_, entry| (entry.process == index && stands(&entry.what)).then_some(()),
+                |_| None,
+            );
+            if found.is_none() {
+                let why = "the guard does not answer".to_owned();
+                return Err(Halt::Fault(Error::Harness(why)));
+            }
         }
+        Ok(())
     }
 }

@@ -6,6 +6,9 @@ use std::os::unix::net::UnixStream;
 use super::drain::Drain;
 use crate::recording::{ProcessIndex, Recorder, Sync, What};
 
+/// What the recording has when the files of the tree are bounded.
+pub(crate) const BOUNDED: &str = "the files have another bound";
+
 /// Records what the guard says, until it says no more.
 pub(super) fn listen(guard: &UnixStream, drain: &Drain, recorder: &Recorder, index: ProcessIndex) {
     let mut answers = guard;
@@ -35,6 +38,7 @@ fn seen(line: &str) -> Option<What> {
         "exited" => What::Exited(rest.parse().unwrap_or(-1)),
         "failed" => What::Note(format!("did not start: {rest}")),
         "tree" => What::Descendants(rest.split_whitespace().map(str::to_owned).collect()),
+        "bounded" => What::Note(BOUNDED.to_owned()),
         "watching" => What::Watched(Ok(())),
         "unwatched" => What::Watched(Err(rest.to_owned())),
         "synced" => {

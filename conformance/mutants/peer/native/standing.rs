@@ -31,8 +31,10 @@ impl Session {
         } else {
             state.past.clone()
         };
+        // What was never written stands with what is before it.
+        let mut cursor = 0;
         for frame in &past {
-            let cursor = frame["cursor"].as_u64().unwrap_or(0);
+            cursor = frame["cursor"].as_u64().unwrap_or(cursor);
             let user = frame["event"]["item"]["type"] == "user_message";
             if cursor <= after || (user && on("sqeq-replay-without-prompts")) {
                 continue;
@@ -76,11 +78,22 @@ impl Shared {
         let mut turn: Option<(String, String)> = None;
         let mut calls: BTreeMap<String, Value> = BTreeMap::new();
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
-        for frame in &state.past {
+        // Ends that a full disk refused, each with its place.
+        let mut refused: Vec<(usize, Value)> = Vec::new();
+        for (at, frame) in state.past.iter().enumerate() {
             let event = &frame["event"];
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             match event["type"].as_str() {
-                Some("turn.started") => turn = Some((text(&frame["turn"]), text(&frame["cause"]))),
+                Some("turn.started") => {
+                    if let Some((turn, cause)) = turn.take() {
+                        let event =
+                            json!({"type": "turn.ended", "outcome": "interrupted", "bookmark": at});
+                        let end = json!({"v": 1, "type": "event", "session": self.id, "event": event,
+                            "turn": turn, "cause": cause});
+                        refused.push((at, end));
+                    }
+                    turn = Some((text(&frame["turn"]), text(&frame["cause"])));
+                }
                 Some("turn.ended") => turn = None,
                 Some("item.started") => {
                     calls.insert(text(&frame["item"]), event["item"].clone());
@@ -95,6 +108,9 @@ impl Shared {
                 }
                 _ => {}
             }
+        }
+        for (at, end) in refused.into_iter().rev() {
+            state.past.insert(at, end);
         }
         let Some((turn, cause)) = turn else { return };
         let attached = std::mem::replace(&mut state.attached, false);
