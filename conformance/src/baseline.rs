@@ -107,9 +107,9 @@ impl Baseline {
 
     /// An id of this suite that the suite does not have: it would never be stale.
     pub(crate) fn unknown(&self, name: &str, suite: &Suite) -> Option<&str> {
-        let of_suite = |id: &&String| id.starts_with(&format!("{name}."));
-        let mut named = self.expected.keys().filter(of_suite);
-        named.find(|id| !suite.has(id.as_str())).map(String::as_str)
+        let (known, prefix) = (suite.ids(), format!("{name}."));
+        let mut named = self.expected.keys().map(String::as_str);
+        named.find(|id| id.starts_with(&prefix) && !known.contains(*id))
     }
 
     /// Marks what was expected of a target, and what was expected and did not come. A check that was not

@@ -17,35 +17,28 @@ pub(crate) fn explain(
     options: &Options,
     out: &mut impl Write,
 ) -> Result<(), Error> {
-    for variant in cases {
-        for check in &variant.case.checks {
-            let id = variant.check_id(check);
-            if !options.wants(&id) {
-                continue;
+    for (id, variant, check) in options.checks(cases) {
+        let rule = suite.requirements.get(&check.req);
+        let source = rule.and_then(|rule| suite.documents.get(&rule.document));
+        let (rule, source) = rule
+            .zip(source)
+            .ok_or_else(|| Error::Harness(format!("{id} cites no known requirement")))?;
+        let told = (|| -> io::Result<()> {
+            writeln!(out, "{id}")?;
+            writeln!(out, "    {}: {}", rule.keyword.name(), rule.text)?;
+            writeln!(out, "    seen when: {}", variant.case.title)?;
+            write!(out, "    rule: {}", rule.id)?;
+            if let Some(tck) = &rule.tck {
+                write!(out, ", {tck} of the official kit")?;
             }
-            let rule = suite.requirements.get(&check.req);
-            let source = rule.and_then(|rule| suite.documents.get(&rule.document));
-            let (rule, source) = rule
-                .zip(source)
-                .ok_or_else(|| Error::Harness(format!("{id} cites no known requirement")))?;
-            let told = (|| -> io::Result<()> {
-                writeln!(out, "{id}")?;
-                writeln!(out, "    {}: {}", rule.keyword.name(), rule.text)?;
-
-                writeln!(out, "    seen when: {}", variant.case.title)?;
-                write!(out, "    rule: {}", rule.id)?;
-                if let Some(tck) = &rule.tck {
-                    write!(out, ", {tck} of the official kit")?;
-                }
-                let link = source.url.replace("{anchor}", &rule.anchor);
-                writeln!(
-                    out,
-                    "\n    source: {} ({}), {link}",
-                    source.title, source.revision
-                )
-            })();
-            told.map_err(|error| Error::io("stdout", error))?;
-        }
+            let link = source.url.replace("{anchor}", &rule.anchor);
+            writeln!(
+                out,
+                "\n    source: {} ({}), {link}",
+                source.title, source.revision
+            )
+        })();
+        told.map_err(|error| Error::io("stdout", error))?;
     }
     Ok(())
 }

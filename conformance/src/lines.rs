@@ -4,6 +4,12 @@
 /// Bytes of a line that has not ended at which the rest of it is a flood.
 const LONGEST: usize = 64 * 1024 * 1024;
 
+/// Whether bytes hold a part; none hold nothing.
+pub(crate) fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    let mut windows = bytes.windows(part.len().max(1));
+    windows.any(|window| window == part)
+}
+
 /// The unfinished end of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {

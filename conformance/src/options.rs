@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use crate::case::Level;
+use crate::check::Check;
 use crate::error::Error;
 use crate::judge::Transcript;
 use crate::step::ShapeName;
+use crate::suite::Variant;
 use crate::target::Given;
 use crate::verdict::Rigour;
 
@@ -89,9 +91,16 @@ pub(crate) enum Task {
 }
 
 impl Options {
-    /// Whether a check was asked for.
-    pub(crate) fn wants(&self, id: &str) -> bool {
-        wanted(&self.filter, id)
+    /// The checks that were asked for, with their ids and cases.
+    pub(crate) fn checks<'a>(
+        &self,
+        cases: &'a [&Variant],
+    ) -> impl Iterator<Item = (String, &'a Variant, &'a Check)> {
+        let all = cases.iter().flat_map(|variant| {
+            let checks = variant.case.checks.iter();
+            checks.map(|check| (variant.check_id(check), *variant, check))
+        });
+        all.filter(|(id, ..)| wanted(&self.filter, id))
     }
 
     /// The file that is judged in place of a program, if the command line is one.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::disk::{Disk, INSIDE};
 use crate::guard::{FILE_BYTES, GUARD, MOST_FILE, WATCH};
-use crate::lines::Lines;
+use crate::lines::{Lines, contains};
 use crate::recording::{Ending, ProcessIndex, Recorder, Room, What};
 use crate::step::Watching;
 
@@ -321,7 +321,7 @@ impl Reader {
 
     fn take(&self, line: Vec<u8>, ending: Ending) -> Room {
         // Only what may be a request is parsed twice.
-        let asks = || holds(&line, b"\"method\"") || holds(&line, b"\"request\"");
+        let asks = || contains(&line, b"\"method\"") || contains(&line, b"\"request\"");
         let may_ask = line.len() <= LONGEST_REQUEST && asks();
         let request = may_ask.then(|| serde_json::from_slice(&line).ok());
         let room = self.recorder.line(self.index, line, ending);
@@ -330,10 +330,6 @@ impl Reader {
         }
         room
     }
-}
-
-fn holds(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
 }
 
 fn read_stderr(mut stderr: impl Read, recorder: &Recorder, index: ProcessIndex) {

@@ -146,13 +146,8 @@ fn folder(path: &Path) -> Result<PathBuf, Error> {
 
 fn list(cases: &[&Variant], options: &Options) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
-    for variant in cases {
-        for check in &variant.case.checks {
-            let id = variant.check_id(check);
-            if options.wants(&id) {
-                writeln!(out, "{id}").map_err(|error| Error::io("stdout", error))?;
-            }
-        }
+    for (id, ..) in options.checks(cases) {
+        writeln!(out, "{id}").map_err(|error| Error::io("stdout", error))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! The cases and requirements that are in the binary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -84,13 +84,15 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Whether there is a check with this id.
-    pub(crate) fn has(&self, id: &str) -> bool {
-        let of = |variant: &Variant| {
-            let mut checks = variant.case.checks.iter();
-            checks.any(|check| variant.check_id(check) == id)
-        };
-        self.cases.iter().any(of)
+    /// The ids of all checks.
+    pub(crate) fn ids(&self) -> BTreeSet<String> {
+        let cases = self.cases.iter();
+        cases
+            .flat_map(|variant| {
+                let checks = variant.case.checks.iter();
+                checks.map(|check| variant.check_id(check))
+            })
+            .collect()
     }
 
     /// The cases of at most this level with a check that one of the filters wants.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Did, Driver, Halt, SweepEnd};
 use crate::error::Error;
-use crate::process::Reading;
+use crate::process::{Process, Reading};
 use crate::recording::What;
 use crate::step::{Exit, ReadFile, ReadingState, Request, SignalName, Step, Sweep, Watch, Whom};
 use crate::tongue::Tongue;
@@ -214,10 +214,19 @@ impl Driver<'_> {
     }
 
     fn descendants(&self, process: &str) -> Did {
-        let process = self.process(process)?;
-        let from = self.recorder.look().entries.len();
-        process.ask_tree();
         let told = |what: &What| matches!(what, What::Descendants(_));
+        self.ask_guard(self.process(process)?, Process::ask_tree, told)
+    }
+
+    /// Asks the guard of a process, and waits until its answer is recorded.
+    pub(super) fn ask_guard(
+        &self,
+        process: &Process,
+        ask: impl FnOnce(&Process),
+        told: impl Fn(&What) -> bool,
+    ) -> Did {
+        let from = self.recorder.look().entries.len();
+        ask(process);
         let index = process.index;
         let found = self.recorder.wait(
             self.target.timeouts.reply(),

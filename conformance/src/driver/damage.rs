@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::act::LOOK;
 use super::{Did, Driver, Halt};
 use crate::error::Error;
+use crate::lines::contains;
 use crate::recording::What;
 use crate::step::{Damage, Harm, Stored};
 
@@ -151,10 +152,7 @@ fn has(bytes: &[u8], texts: &[&str]) -> bool {
 
 /// Whether a line holds all `texts`.
 fn holds(line: &[u8], texts: &[&str]) -> bool {
-    texts.iter().all(|text| {
-        let mut windows = line.windows(text.len());
-        windows.any(|window| window == text.as_bytes())
-    })
+    texts.iter().all(|text| contains(line, text.as_bytes()))
 }
 
 #[cfg(test)]

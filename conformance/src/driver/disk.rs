@@ -48,21 +48,9 @@ impl Driver<'_> {
     fn bound(&mut self, file_bytes: Option<u64>) -> Did {
         self.file_bytes = file_bytes;
         for process in self.processes.values() {
-            let from = self.recorder.look().entries.len();
-            process.bound(file_bytes);
             // What is written next is written under it.
             let stands = |what: &What| matches!(what, What::Note(note) if note == BOUNDED);
-            let index = process.index;
-            let found = self.recorder.wait(
-                self.target.timeouts.reply(),
-                from,
-                |_, entry| (entry.process == index && stands(&entry.what)).then_some(()),
-                |_| None,
-            );
-            if found.is_none() {
-                let why = "the guard does not answer".to_owned();
-                return Err(Halt::Fault(Error::Harness(why)));
-            }
+            self.ask_guard(process, |process| process.bound(file_bytes), stands)?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Did, Driver, Halt};
+use crate::lines::contains;
 use crate::recording::{ProcessIndex, What};
 
 /// Folders of a case that are the target's own.
@@ -79,19 +80,11 @@ fn search(folder: &Path, text: &[u8], found: &mut Vec<PathBuf>) {
 /// Whether a file holds a text, in its path too: a session may be its file's name and stand nowhere else.
 /// One that is too long holds none.
 fn holds(path: &Path, text: &[u8]) -> bool {
-    let path_bytes = path.as_os_str().as_bytes();
-    if path_bytes
-        .windows(text.len().max(1))
-        .any(|part| part == text)
-    {
+    if contains(path.as_os_str().as_bytes(), text) {
         return true;
     }
     let short = std::fs::metadata(path).is_ok_and(|of| of.len() <= LONGEST);
-    let bytes = short.then(|| std::fs::read(path)).and_then(Result::ok);
-    let mut windows = bytes
-        .iter()
-        .flat_map(|bytes| bytes.windows(text.len().max(1)));
-    windows.any(|window| window == text)
+    short && std::fs::read(path).is_ok_and(|bytes| contains(&bytes, text))
 }
 
 #[cfg(test)]

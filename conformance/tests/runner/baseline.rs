@@ -3,6 +3,19 @@
 use super::peer::peer;
 use super::{run, said};
 
+/// Runs some checks on the peer with a fault; how it ended, and what it said.
+fn judged(
+    folder: &tempfile::TempDir,
+    fault: &str,
+    checks: &str,
+    more: &[&str],
+) -> (Option<i32>, String) {
+    let target = peer(folder, fault);
+    let target = target.to_string_lossy();
+    let case = ["acp", "-k", checks, "--target", &target];
+    said(&run(&[&case[..], more].concat()))
+}
+
 /// CONF-3: what is known is written down by the run that finds it; from then on only news fails.
 #[test]
 fn a_baseline_is_written_by_the_run_and_held_to_the_next() {
@@ -10,18 +23,13 @@ fn a_baseline_is_written_by_the_run_and_held_to_the_next() {
     let baseline = folder.path().join("known.toml");
     let baseline = baseline.to_string_lossy();
     let with = |fault: &str, more: &[&str]| {
-        let target = peer(&folder, fault);
-        let target = target.to_string_lossy();
-        let mut arguments = vec![
-            "acp",
-            "-k",
+        let known = ["--baseline", &*baseline];
+        judged(
+            &folder,
+            fault,
             "acp.cancel.twice#answered",
-            "--target",
-            &target,
-        ];
-        arguments.extend(["--baseline", &baseline]);
-        arguments.extend(more);
-        said(&run(&arguments))
+            &[&known[..], more].concat(),
+        )
     };
     let (code, text) = with("answers-twice", &["--update"]);
     assert_eq!(code, Some(0), "{text}");
@@ -41,23 +49,14 @@ fn a_baseline_is_written_by_the_run_and_held_to_the_next() {
 #[test]
 fn a_baseline_names_checks_that_there_are() {
     let folder = tempfile::tempdir().expect("a folder");
-    let target = peer(&folder, "");
     let baseline = folder.path().join("known.toml");
     std::fs::write(
         &baseline,
         "[expected.\"acp.no.such#check\"]\nreason = \"x\"\n",
     )
     .expect("written");
-    let arguments = [
-        "acp",
-        "-k",
-        "acp.cancel.twice",
-        "--target",
-        &target.to_string_lossy(),
-        "--baseline",
-        &baseline.to_string_lossy(),
-    ];
-    let (code, text) = said(&run(&arguments));
+    let more = ["--baseline", &*baseline.to_string_lossy()];
+    let (code, text) = judged(&folder, "", "acp.cancel.twice", &more);
     assert_eq!(code, Some(2), "{text}");
     assert!(
         text.contains("there is no check acp.no.such#check"),
@@ -75,19 +74,10 @@ fn the_folders_of_a_failing_case_are_kept() {
         ("answers-twice", vec!["acp.cancel.twice-1"]),
     ];
     for (fault, expected) in rows {
-        let target = peer(&folder, fault);
         for _ in 0..2 {
-            let arguments = [
-                "acp",
-                "-k",
-                "acp.cancel.twice",
-                "--target",
-                &target.to_string_lossy(),
-                "--keep",
-                &keep.to_string_lossy(),
-            ];
-            let output = run(&arguments);
-            assert_eq!(output.status.code(), Some(i32::from(!fault.is_empty())));
+            let more = ["--keep", &*keep.to_string_lossy()];
+            let (code, text) = judged(&folder, fault, "acp.cancel.twice", &more);
+            assert_eq!(code, Some(i32::from(!fault.is_empty())), "{text}");
             let names = std::fs::read_dir(&keep).expect("a folder");
             let names: Vec<_> = names
                 .map(|entry| entry.expect("an entry").file_name())

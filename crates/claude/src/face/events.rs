@@ -78,9 +78,7 @@ impl Face {
                 offset,
                 length,
             } => {
-                let place = format!("{length} bytes at {offset} of {segment}");
-                let text = format!("the session's log is damaged: {place} cannot be read");
-                self.noticed(Severity::Warning, &text, None);
+                self.damaged(&format!("{length} bytes at {offset} of {segment}"));
                 Ok(())
             }
             event if of_turn => match frame.item {
@@ -126,9 +124,14 @@ impl Face {
         let damage = std::mem::take(&mut self.damage);
         if damage > 0 {
             let places = if damage == 1 { "place" } else { "places" };
-            let text = format!("the session's log is damaged: {damage} {places} cannot be read");
-            self.noticed(Severity::Warning, &text, None);
+            self.damaged(&format!("{damage} {places}"));
         }
+    }
+
+    /// Says what of the log cannot be read.
+    fn damaged(&mut self, what: &str) {
+        let text = format!("the session's log is damaged: {what} cannot be read");
+        self.noticed(Severity::Warning, &text, None);
     }
 
     fn tell_init(&self, model: &str) {
