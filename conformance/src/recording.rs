@@ -168,6 +168,15 @@ impl Recording {
             })
     }
 
+    /// What lived below a target when that was asked last; `None` before.
+    pub(crate) fn descendants(&self) -> Option<&[String]> {
+        let mut entries = self.entries.iter().rev();
+        entries.find_map(|entry| match &entry.what {
+            What::Descendants(found) => Some(found.as_slice()),
+            _ => None,
+        })
+    }
+
     fn life(&mut self, process: ProcessIndex) -> &mut Life {
         if self.lives.len() <= process {
             self.lives.resize(process + 1, Life::default());

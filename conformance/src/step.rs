@@ -78,7 +78,7 @@ pub(crate) enum Step {
     /// Stops reading stdout, or goes on.
     Reading(ReadingStep),
     /// Records what lives below the target.
-    Descendants(Which),
+    Descendants(Descendants),
     /// Names this point.
     Mark(String),
     /// Writes a file below the case's folder.
@@ -119,6 +119,17 @@ pub(crate) enum Step {
 pub(crate) struct Which {
     #[serde(default = "first")]
     pub(crate) process: String,
+}
+
+/// Asks what lives below a process.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Descendants {
+    #[serde(default = "first")]
+    pub(crate) process: String,
+    /// Milliseconds that what is there has to end; it is asked once when absent.
+    #[serde(default)]
+    pub(crate) within: u64,
 }
 
 /// Starts a process.

@@ -372,7 +372,7 @@ impl Face {
             state.asked.insert(id.clone(), None);
         });
         self.send(json!({"type": "control_request", "request_id": id, "request": request}));
-        if on("last-answer-counts") {
+        if on("last-answer-counts") && request["subtype"] == "can_use_tool" {
             std::thread::sleep(Duration::from_millis(900));
         }
         let waits = on("eof-waits");

@@ -1,7 +1,7 @@
 //! Steps that do something else than speak.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -9,7 +9,9 @@ use super::{Did, Driver, Halt, SweepEnd};
 use crate::error::Error;
 use crate::process::{Process, Reading};
 use crate::recording::What;
-use crate::step::{Exit, ReadFile, ReadingState, Request, SignalName, Step, Sweep, Watch, Whom};
+use crate::step::{
+    Descendants, Exit, ReadFile, ReadingState, Request, SignalName, Step, Sweep, Watch, Whom,
+};
 use crate::tongue::Tongue;
 
 /// How often a file that is waited for is looked at.
@@ -104,7 +106,7 @@ impl Driver<'_> {
                 });
                 Ok(())
             }
-            Step::Descendants(which) => self.descendants(&which.process),
+            Step::Descendants(ask) => self.descendants(ask),
             Step::Mark(name) => {
                 let at = self.recorder.add(0, What::Mark(name.clone()));
                 self.from = at;
@@ -213,9 +215,26 @@ impl Driver<'_> {
         })
     }
 
-    fn descendants(&self, process: &str) -> Did {
+    /// Asks ever more seldom until nothing is there, so that one that ends late is told from one that stays.
+    fn descendants(&self, ask: &Descendants) -> Did {
+        let process = self.process(&ask.process)?;
         let told = |what: &What| matches!(what, What::Descendants(_));
-        self.ask_guard(self.process(process)?, Process::ask_tree, told)
+        let until = Instant::now() + Duration::from_millis(ask.within);
+        let mut pause = Duration::from_millis(50);
+        loop {
+            self.ask_guard(process, Process::ask_tree, told)?;
+            let none = self
+                .recorder
+                .look()
+                .descendants()
+                .is_some_and(<[_]>::is_empty);
+            let left = until.saturating_duration_since(Instant::now());
+            if none || left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(pause.min(left));
+            pause *= 2;
+        }
     }
 
     /// Asks the guard of a process, and waits until its answer is recorded.

@@ -2,7 +2,6 @@
 
 use super::{Held, Judge, broken, window};
 use crate::driver::End;
-use crate::recording::What;
 
 impl Judge<'_> {
     /// How the last process of this name ended.
@@ -33,12 +32,7 @@ impl Judge<'_> {
 
     /// What lived below the target when that was asked last.
     pub(super) fn no_descendants(&self, named: Option<&str>) -> Held {
-        let mut entries = self.played.recording.entries.iter().rev();
-        let found = entries.find_map(|entry| match &entry.what {
-            What::Descendants(found) => Some(found),
-            _ => None,
-        });
-        let Some(found) = found else {
+        let Some(found) = self.played.recording.descendants() else {
             return Err(self.unreached("descendants"));
         };
         let bad = |found: &&String| named.is_none_or(|name| found.ends_with(&format!(":{name}")));

@@ -3,6 +3,7 @@
 
 mod matrix;
 
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,11 +122,23 @@ pub(crate) fn run(workspace: &Workspace, options: &Foreign) -> Result<()> {
     }
     let bench = Bench::make(workspace, folder, &chosen)?;
     let mut first = None;
+    let mut any = false;
     for target in chosen {
+        if !bench.has(target.suite, &options.filter)? {
+            eprintln!("{}: its suite has no such check", target.name);
+            continue;
+        }
+        any = true;
         if let Err(error) = bench.judge(target, &options.filter) {
             eprintln!("{}: {error}", target.name);
             first.get_or_insert(error);
         }
+    }
+    if !any {
+        return Err(Error::Toolchain(
+            "no runtime of that name is judged by such a check: see `sessiond-conformance SUITE --list`"
+                .to_owned(),
+        ));
     }
     first.map_or(Ok(()), Err)
 }
@@ -178,11 +191,22 @@ struct Bench<'a> {
     program: PathBuf,
     peers: PathBuf,
     path: std::ffi::OsString,
+    /// Held, so that no second run takes the program and the reports of this one.
+    _lock: File,
 }
 
 impl<'a> Bench<'a> {
     fn make(workspace: &'a Workspace, folder: PathBuf, chosen: &[&Target]) -> Result<Self> {
         let target = workspace.target()?;
+        for part in ["home", "tmp"] {
+            let part = folder.join(part);
+            std::fs::create_dir_all(&part).map_err(Error::io(part.display().to_string()))?;
+        }
+        let lock = folder.join("lock");
+        let lock = File::create(&lock).map_err(Error::io(lock.display().to_string()))?;
+        lock.try_lock().map_err(|_| {
+            Error::Toolchain("another `cargo xtask foreign` runs here: wait for its end".to_owned())
+        })?;
         let wants = |from: From| chosen.iter().any(|target| target.from == from);
         let mut packages = vec!["sessiond-conformance"];
         if wants(From::Here) {
@@ -203,10 +227,6 @@ impl<'a> Bench<'a> {
         if wants(From::Foreign) {
             peers.install_foreign(workspace)?;
         }
-        for part in ["home", "tmp"] {
-            let part = folder.join(part);
-            std::fs::create_dir_all(&part).map_err(Error::io(part.display().to_string()))?;
-        }
         // A copy, so that a build meanwhile changes nothing of what runs.
         let program = folder.join("sessiond-conformance");
         let built = target.join("debug/sessiond-conformance");
@@ -221,7 +241,21 @@ impl<'a> Bench<'a> {
             program,
             peers: target.join("peers"),
             path,
+            _lock: lock,
         })
+    }
+
+    /// Whether a suite has a check that a filter lets through.
+    fn has(&self, suite: &str, filter: &[String]) -> Result<bool> {
+        let mut command = Command::new(&self.program);
+        command.args([suite, "--list"]);
+        for filter in filter {
+            command.args(["-k", filter]);
+        }
+        let output = command
+            .output()
+            .map_err(Error::io(self.program.display().to_string()))?;
+        Ok(!output.stdout.is_empty())
     }
 
     /// Runs the suite over one runtime.

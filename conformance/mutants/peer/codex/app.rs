@@ -283,7 +283,7 @@ impl App {
             let running = known.active.clone().filter(|_| !on("steer-starts"));
             if running.is_none() {
                 known.active = Some(turn.clone());
-                known.interrupted = false;
+                known.interrupted &= on("interrupt-remembered");
             }
             Some((running, known.cwd.clone()))
         });

@@ -65,7 +65,7 @@ impl Turn<'_> {
         self.app.desk.change(|state| {
             if let Some(thread) = state.own.threads.get_mut(&self.thread) {
                 thread.active = None;
-                thread.interrupted = on("interrupt-remembered") && thread.interrupted;
+                thread.interrupted &= on("interrupt-remembered");
             }
             let over = if status == "failed" && !on("failure-idle") {
                 "systemError"
