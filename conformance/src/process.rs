@@ -107,7 +107,13 @@ impl Process {
         client: Arc<Client>,
     ) -> io::Result<Self> {
         let _ = std::fs::remove_file(launch.socket);
-        let listener = UnixListener::bind(launch.socket)?;
+        let listener = UnixListener::bind(launch.socket).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => io::Error::other(format!(
+                "{} is longer than the path of a socket may be: set TMPDIR to a folder with a shorter one",
+                launch.socket.display()
+            )),
+            _ => error,
+        })?;
         let program = std::env::current_exe()?;
         let mut arguments: Vec<OsString> = Vec::new();
         if let Some(keeper) = launch.disk.and_then(Disk::keeper) {

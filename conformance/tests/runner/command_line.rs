@@ -1,3 +1,5 @@
+use std::process::{Command, Stdio};
+
 use super::{run, said};
 
 #[test]
@@ -111,4 +113,22 @@ fn a_program_that_is_not_there_is_a_target_that_fails() {
     ]));
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("the process ended (127)"), "{text}");
+}
+
+/// CONF-1: a folder that is too deep for the suite's sockets is named, and what to do about it.
+#[test]
+fn a_folder_that_is_too_deep_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let deep = folder.path().join("d".repeat(100));
+    std::fs::create_dir(&deep).expect("a folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_sessiond-conformance"))
+        .args(["acp", "-k", "acp.negotiation.initialize#", "--", "true"])
+        .env("TMPDIR", &deep)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the suite starts");
+    let (code, text) = said(&output);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains(&*deep.to_string_lossy()), "{text}");
+    assert!(text.contains("set TMPDIR"), "{text}");
 }

@@ -37,9 +37,8 @@ pub(crate) struct Mutants {
     /// Run only the cases whose ids begin so; with --update, what is declared of others stays
     #[arg(long, default_value = "")]
     area: String,
-    /// Only the faults whose name contains this; the checks that none turns red are then not named
-    #[arg(default_value = "")]
-    filter: String,
+    /// Only the faults whose name contains one of these; the checks that none turns red are then not named
+    filter: Vec<String>,
 }
 
 /// What the peers share.

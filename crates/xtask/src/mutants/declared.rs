@@ -42,10 +42,12 @@ impl Faults {
         Ok(Self { faults })
     }
 
-    /// The names that contain `filter`.
-    pub(crate) fn names(&self, filter: &str) -> Vec<String> {
-        let names = self.faults.keys().filter(|name| name.contains(filter));
-        names.cloned().collect()
+    /// The names that contain one of the filters; all where there is none.
+    pub(crate) fn names(&self, filters: &[String]) -> Vec<String> {
+        let is_meant = |name: &&String| {
+            filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
+        };
+        self.faults.keys().filter(is_meant).cloned().collect()
     }
 
     /// The checks that a fault is declared to turn red.
