@@ -313,25 +313,27 @@ impl Reader {
                 self.recorder.add(self.index, What::Flooded);
                 return;
             };
-            for line in found {
-                if self.take(line, Ending::Lf) == Room::Full {
-                    return;
-                }
+            if self.take(found, Ending::Lf) == Room::Full {
+                return;
             }
         }
         if let Some(rest) = lines.end() {
-            self.take(rest, Ending::None);
+            self.take(vec![rest], Ending::None);
         }
         self.recorder.add(self.index, What::StdoutClosed);
     }
 
-    fn take(&self, line: Vec<u8>, ending: Ending) -> Room {
+    fn take(&self, lines: Vec<Vec<u8>>, ending: Ending) -> Room {
         // Only what may be a request is parsed twice.
-        let asks = || contains(&line, b"\"method\"") || contains(&line, b"\"request\"");
-        let may_ask = line.len() <= LONGEST_REQUEST && asks();
-        let request = may_ask.then(|| serde_json::from_slice(&line).ok());
-        let room = self.recorder.line(self.index, line, ending);
-        if let Some(request) = request.flatten() {
+        let request = |line: &Vec<u8>| -> Option<Value> {
+            let asks = contains(line, b"\"method\"") || contains(line, b"\"request\"");
+            let may_ask = line.len() <= LONGEST_REQUEST && asks;
+            may_ask.then(|| serde_json::from_slice(line).ok()).flatten()
+        };
+        let requests: Vec<Value> = lines.iter().filter_map(request).collect();
+        let lines = lines.into_iter().map(|line| (line, ending)).collect();
+        let room = self.recorder.lines(self.index, lines);
+        for request in requests {
             self.client.take(&request, &self.pen);
         }
         room

@@ -226,23 +226,29 @@ impl Recorder {
         index
     }
 
-    /// Records a line of a target, as long as there is room.
-    pub(crate) fn line(&self, process: ProcessIndex, bytes: Vec<u8>, ending: Ending) -> Room {
+    /// Records lines of a target, as long as there is room. Those that were read together are recorded together:
+    /// whoever waits for one of them acts when the others are known too.
+    pub(crate) fn lines(&self, process: ProcessIndex, lines: Vec<(Vec<u8>, Ending)>) -> Room {
         // Parsed before the lock is taken: long lines take their time.
-        let json = (bytes.len() <= LONGEST_PARSED)
-            .then(|| serde_json::from_slice(&bytes).ok())
-            .flatten();
+        let parse = |(bytes, ending): (Vec<u8>, Ending)| {
+            let json: Option<Value> = (bytes.len() <= LONGEST_PARSED)
+                .then(|| serde_json::from_slice(&bytes).ok())
+                .flatten();
+            (bytes, json, ending)
+        };
+        let lines: Vec<_> = lines.into_iter().map(parse).collect();
         let mut recording = self.look();
-        recording.kept += bytes.len() + ENTRY_COST;
-        let room = if recording.kept > MOST_BYTES {
-            if !recording.flooded() {
-                self.push(&mut recording, process, What::Flooded);
+        let mut room = Room::Left;
+        for (bytes, json, ending) in lines {
+            recording.kept += bytes.len() + ENTRY_COST;
+            if recording.kept > MOST_BYTES {
+                if !recording.flooded() {
+                    self.push(&mut recording, process, What::Flooded);
+                }
+                room = Room::Full;
+                break;
             }
-            Room::Full
-        } else {
-            let ends = json
-                .as_ref()
-                .is_some_and(|json: &Value| json["type"] == "result");
+            let ends = json.as_ref().is_some_and(|json| json["type"] == "result");
             let life = recording.life(process);
             let results = life.results;
             life.results += usize::from(ends);
@@ -253,8 +259,7 @@ impl Recorder {
                 results,
             };
             self.push(&mut recording, process, What::Line(line));
-            Room::Left
-        };
+        }
         drop(recording);
         self.changed.notify_all();
         room

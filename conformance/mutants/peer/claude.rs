@@ -31,6 +31,8 @@ const EVER: Duration = Duration::from_secs(600);
 struct Own {
     prompts: VecDeque<Prompt>,
     running: bool,
+    /// Whether what runs has its result, or is about to: the client may ask for more.
+    is_over: bool,
     greeted: bool,
     interrupted: bool,
     hooks: Value,
@@ -226,6 +228,7 @@ impl Face {
                 let own = &mut state.own;
                 if let Some(prompt) = own.prompts.pop_front() {
                     own.running = true;
+                    own.is_over = false;
                     own.denials.clear();
                     return Some(Some(prompt));
                 }
@@ -315,13 +318,16 @@ impl Face {
         self.desk.change(|state| {
             state.own.failed = result["is_error"] == true;
             state.own.results += 1;
+            state.own.is_over = true;
         });
-        if on("result-twice") {
-            self.send(result.clone());
-        }
-        if !on("result-untold") {
-            self.send(result);
-        }
+        self.wire.together(|| {
+            if on("result-twice") {
+                self.send(result.clone());
+            }
+            if !on("result-untold") {
+                self.send(result);
+            }
+        });
     }
 
     fn told_state(&self, name: &str) {

@@ -109,8 +109,10 @@ impl<'a> Turn<'a> {
         }
         if on("text-after-answer") {
             let update = chunk("agent_message_chunk", "late", &self.message("agent"));
-            wire.result(id, &json!({"stopReason": "end_turn"}));
-            return self.session.say(&update);
+            return wire.together(|| {
+                wire.result(id, &json!({"stopReason": "end_turn"}));
+                self.session.say(&update);
+            });
         }
         match end {
             Ok(End::Stop(_)) if on("busy-drops-first") && self.session.unwedge() => {}

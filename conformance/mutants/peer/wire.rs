@@ -14,9 +14,15 @@ use crate::second;
 /// The client's end, shared by all threads.
 #[derive(Clone)]
 pub(crate) struct Wire {
-    out: Arc<Mutex<File>>,
+    out: Arc<Mutex<Out>>,
     open: Arc<Mutex<Open>>,
     second: Arc<AtomicBool>,
+}
+
+/// The stream, and what shall leave in one piece.
+struct Out {
+    stream: File,
+    held: Option<Vec<u8>>,
 }
 
 /// Our own requests.
@@ -36,7 +42,10 @@ impl Wire {
             rustix::stdio::dup2_stdout(&null)?;
         }
         Ok(Self {
-            out: Arc::new(Mutex::new(File::from(stdout))),
+            out: Arc::new(Mutex::new(Out {
+                stream: File::from(stdout),
+                held: None,
+            })),
             open: Arc::default(),
             second: Arc::default(),
         })
@@ -55,11 +64,30 @@ impl Wire {
     /// Writes bytes as they are.
     pub(crate) fn raw(&self, bytes: &[u8]) {
         let begun = std::time::Instant::now();
+        let mut out = lock(&self.out);
         // A client that is gone is seen at the end of stdin.
-        let _ = lock(&self.out).write_all(bytes);
+        let _ = match &mut out.held {
+            Some(held) => held.write_all(bytes),
+            None => out.stream.write_all(bytes),
+        };
         if begun.elapsed() > std::time::Duration::from_millis(300) {
             crate::fault::die_on("slow-readers-dropped");
         }
+    }
+
+    /// Writes all that is sent meanwhile in one piece: no client acts between the parts.
+    pub(crate) fn together(&self, send: impl FnOnce()) {
+        let mut out = lock(&self.out);
+        if out.held.is_some() {
+            drop(out);
+            return send();
+        }
+        out.held = Some(Vec::new());
+        drop(out);
+        send();
+        let mut out = lock(&self.out);
+        let held = out.held.take().unwrap_or_default();
+        let _ = out.stream.write_all(&held);
     }
 
     pub(crate) fn send(&self, mut frame: Value) {
@@ -80,10 +108,12 @@ impl Wire {
             frame["error"] = json!({"code": 0, "message": ""});
         }
         let ends = result.get("stopReason").is_some() || result.get("messageId").is_some();
-        if on("answers-twice") && ends {
-            self.send(frame.clone());
-        }
-        self.send(frame);
+        self.together(|| {
+            if on("answers-twice") && ends {
+                self.send(frame.clone());
+            }
+            self.send(frame);
+        });
     }
 
     pub(crate) fn error(&self, id: &Value, code: i32, message: &str) {

@@ -103,7 +103,7 @@ impl Face {
         let uuid = value["uuid"].as_str().map(str::to_owned);
         self.desk.change(|state| {
             let own = &mut state.own;
-            let busy = own.running || !own.prompts.is_empty();
+            let busy = own.running && !own.is_over || !own.prompts.is_empty();
             if on("busy-dropped") && busy {
                 return;
             }
@@ -148,10 +148,13 @@ impl Face {
             response["error_code"] = Value::Null;
         }
         let frame = json!({"type": "control_response", "response": response});
-        if on("controls-twice") {
-            self.send(frame.clone());
-        }
-        self.send(frame);
+        self.wire.together(|| {
+            // Nothing goes on without the first one.
+            if on("controls-twice") && subtype != "initialize" {
+                self.send(frame.clone());
+            }
+            self.send(frame);
+        });
     }
 
     fn initialize(&self, request: &Value) -> Result<Value, (String, &'static str)> {

@@ -83,10 +83,12 @@ impl Turn<'_> {
             }
             let ended = json!({"turn": {"id": self.turn, "items": [], "status": status,
                 "error": error}});
-            if on("end-twice") {
-                self.tell("turn/completed", ended.clone());
-            }
-            self.tell("turn/completed", ended);
+            self.app.wire.together(|| {
+                if on("end-twice") {
+                    self.tell("turn/completed", ended.clone());
+                }
+                self.tell("turn/completed", ended);
+            });
             if on("status-late") {
                 self.status(&json!({"type": over}));
             }

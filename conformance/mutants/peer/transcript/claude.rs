@@ -177,7 +177,7 @@ fn spoil(entries: &mut Vec<Value>) {
             "content": [{"type": "tool_result", "tool_use_id": "nobody's", "content": "x"}]});
         entries.push(last);
     }
-    if on("transcript-result-twice")
+    if on("transcript-results-doubled")
         && let Some(mut result) = entries
             .iter()
             .rev()

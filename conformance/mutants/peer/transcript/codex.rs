@@ -103,7 +103,7 @@ fn item_lines(item: &Item, lines: &mut Vec<(&'static str, Value)>) {
             if !on("transcript-result-missing") {
                 lines.push(("response_item", output.clone()));
             }
-            if on("transcript-result-twice") {
+            if on("transcript-results-doubled") {
                 lines.push(("response_item", output));
             }
         }
