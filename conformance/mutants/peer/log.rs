@@ -95,7 +95,7 @@ impl Log {
         }
         if on("cross-runs-again") {
             for command in common::commands(&content.updates) {
-                let _ = Tool::start(&command, Path::new(&content.cwd)).map(Tool::output);
+                let _ = Tool::start(&command, Path::new(&content.cwd)).map(Tool::finish);
             }
         }
         content.updates = common::as_own(id, content.updates);

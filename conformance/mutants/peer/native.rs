@@ -257,10 +257,12 @@ impl Server {
                 receipt["error"] = error;
             }
         }
-        if on("sqeq-receipt-twice") && receipt.get("accepted").is_some() {
-            self.wire.send(receipt.clone());
-        }
-        self.wire.send(receipt);
+        self.wire.together(|| {
+            if on("sqeq-receipt-twice") && receipt.get("accepted").is_some() {
+                self.wire.send(receipt.clone());
+            }
+            self.wire.send(receipt);
+        });
     }
 
     fn submission(&mut self, value: &Value) {

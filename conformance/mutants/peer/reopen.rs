@@ -151,7 +151,7 @@ fn close_calls(updates: &mut Vec<Value>, cwd: &Value) {
         for call in &open {
             let command = call["title"].as_str().unwrap_or_default();
             let cwd = Path::new(cwd.as_str().unwrap_or("/"));
-            let _ = Tool::start(command, cwd).map(Tool::output);
+            let _ = Tool::start(command, cwd).map(Tool::finish);
         }
     }
     updates.extend(open.into_iter().map(|call| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::fault::on;
 
@@ -98,6 +98,14 @@ impl Tool {
     /// How it ended, once it has.
     pub(crate) fn ended(&self) -> Option<i32> {
         self.ended.try_recv().ok()
+    }
+
+    /// Lets it come to its end, if that is soon.
+    pub(crate) fn finish(self) {
+        let until = Instant::now() + Duration::from_millis(500);
+        while self.ended().is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// What it printed. What it left running is ended first, or it might print for ever.

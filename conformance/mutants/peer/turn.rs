@@ -338,7 +338,7 @@ impl<'a> Turn<'a> {
         }
         if early && on("runs-before-answer") {
             let command = title.to_owned();
-            let _ = Tool::start(&command, Path::new(&self.session.cwd)).map(Tool::output);
+            let _ = Tool::start(&command, Path::new(&self.session.cwd)).map(Tool::finish);
         }
         if self.session.wire.second() {
             let call = params["toolCall"].clone();
@@ -354,7 +354,7 @@ impl<'a> Turn<'a> {
                     while wire.last().is_none() {
                         std::thread::sleep(LOOK);
                     }
-                    let _ = Tool::start(&command, Path::new(&cwd)).map(Tool::output);
+                    let _ = Tool::start(&command, Path::new(&cwd)).map(Tool::finish);
                 });
                 return Err(Cancelled);
             }
@@ -413,7 +413,7 @@ impl<'a> Turn<'a> {
             Err(Cancelled) => Err(Cancelled),
             Ok(code) => {
                 if on("tool-run-again") {
-                    let _ = Tool::start(command, Path::new(cwd)).map(Tool::output);
+                    let _ = Tool::start(command, Path::new(cwd)).map(Tool::finish);
                 }
                 let output = tool.output();
                 if self.session.wire.second() {

@@ -65,10 +65,13 @@ impl Face {
                 let response = &value["response"];
                 let id = response["request_id"].as_str().unwrap_or_default();
                 if !self.desk.lock().asked.contains_key(id) {
-                    die_on("stray-answers-kill");
+                    // A second answer to what was asked may come before the first has taken effect.
+                    if id == "never-asked" {
+                        die_on("stray-answers-kill");
+                    }
                     let command = &response["response"]["updatedInput"]["command"];
                     if let (Some(command), true) = (command.as_str(), on("late-answer-counts")) {
-                        let _ = Tool::start(command, Path::new(&self.cwd)).map(Tool::output);
+                        let _ = Tool::start(command, Path::new(&self.cwd)).map(Tool::finish);
                     }
                 }
                 self.desk.answered(id, response);

@@ -458,10 +458,12 @@ impl Shared {
             }
         }
         if state.attached {
-            if on("sqeq-cursor-twice") && cursor > 0 {
-                self.wire.send(frame.clone());
-            }
-            self.deliver(state, &frame);
+            self.wire.together(|| {
+                if on("sqeq-cursor-twice") && cursor > 0 {
+                    self.wire.send(frame.clone());
+                }
+                self.deliver(state, &frame);
+            });
         }
         cursor
     }

@@ -147,7 +147,7 @@ fn spoil(entries: &mut Vec<Value>) {
         entries[0]["parentUuid"] = last["uuid"].clone();
     }
     if on("transcript-child-first") && count > 1 {
-        entries.swap(count - 2, count - 1);
+        entries.swap(0, 1);
     }
     if on("transcript-uuid-twice") {
         entries.push(last.clone());
