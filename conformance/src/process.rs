@@ -326,13 +326,12 @@ impl Reader {
     fn take(&self, lines: Vec<Vec<u8>>, ending: Ending) -> Room {
         // Only what may be a request is parsed twice.
         let request = |line: &Vec<u8>| -> Option<Value> {
-            let asks = contains(line, b"\"method\"") || contains(line, b"\"request\"");
-            let may_ask = line.len() <= LONGEST_REQUEST && asks;
+            let asks = || contains(line, b"\"method\"") || contains(line, b"\"request\"");
+            let may_ask = line.len() <= LONGEST_REQUEST && asks();
             may_ask.then(|| serde_json::from_slice(line).ok()).flatten()
         };
         let requests: Vec<Value> = lines.iter().filter_map(request).collect();
-        let lines = lines.into_iter().map(|line| (line, ending)).collect();
-        let room = self.recorder.lines(self.index, lines);
+        let room = self.recorder.lines(self.index, lines, ending);
         for request in requests {
             self.client.take(&request, &self.pen);
         }

@@ -228,18 +228,18 @@ impl Recorder {
 
     /// Records lines of a target, as long as there is room. Those that were read together are recorded together:
     /// whoever waits for one of them acts when the others are known too.
-    pub(crate) fn lines(&self, process: ProcessIndex, lines: Vec<(Vec<u8>, Ending)>) -> Room {
+    pub(crate) fn lines(&self, process: ProcessIndex, lines: Vec<Vec<u8>>, ending: Ending) -> Room {
         // Parsed before the lock is taken: long lines take their time.
-        let parse = |(bytes, ending): (Vec<u8>, Ending)| {
+        let parse = |bytes: Vec<u8>| {
             let json: Option<Value> = (bytes.len() <= LONGEST_PARSED)
                 .then(|| serde_json::from_slice(&bytes).ok())
                 .flatten();
-            (bytes, json, ending)
+            (bytes, json)
         };
         let lines: Vec<_> = lines.into_iter().map(parse).collect();
         let mut recording = self.look();
         let mut room = Room::Left;
-        for (bytes, json, ending) in lines {
+        for (bytes, json) in lines {
             recording.kept += bytes.len() + ENTRY_COST;
             if recording.kept > MOST_BYTES {
                 if !recording.flooded() {

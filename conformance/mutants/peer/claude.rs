@@ -5,7 +5,7 @@ mod frame;
 mod lines;
 mod stage;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -45,6 +45,8 @@ struct Own {
     leaves: Option<i32>,
     /// Records of the resumed session that cannot be read, until that is told.
     lost: usize,
+    /// Every question that was asked, answered or not.
+    questions: HashSet<String>,
     /// What was denied in this turn.
     denials: Vec<Value>,
 }
@@ -320,14 +322,10 @@ impl Face {
             state.own.results += 1;
             state.own.is_over = true;
         });
-        self.wire.together(|| {
-            if on("result-twice") {
-                self.send(result.clone());
-            }
-            if !on("result-untold") {
-                self.send(result);
-            }
-        });
+        if !on("result-untold") {
+            let twice = on("result-twice");
+            self.wire.doubled(twice, || self.send(result.clone()));
+        }
     }
 
     fn told_state(&self, name: &str) {
@@ -376,6 +374,7 @@ impl Face {
         let id = uuid();
         self.desk.change(|state| {
             state.asked.insert(id.clone(), None);
+            state.own.questions.insert(id.clone());
         });
         self.send(json!({"type": "control_request", "request_id": id, "request": request}));
         if on("last-answer-counts") && request["subtype"] == "can_use_tool" {

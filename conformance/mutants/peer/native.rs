@@ -257,12 +257,8 @@ impl Server {
                 receipt["error"] = error;
             }
         }
-        self.wire.together(|| {
-            if on("sqeq-receipt-twice") && receipt.get("accepted").is_some() {
-                self.wire.send(receipt.clone());
-            }
-            self.wire.send(receipt);
-        });
+        let twice = on("sqeq-receipt-twice") && receipt.get("accepted").is_some();
+        self.wire.doubled(twice, || self.wire.send(receipt.clone()));
     }
 
     fn submission(&mut self, value: &Value) {

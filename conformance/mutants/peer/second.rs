@@ -198,12 +198,8 @@ impl Turn<'_> {
             Err(Cancelled) => json!({"stopReason": "cancelled"}),
         };
         let failed = more["stopReason"] == "error";
-        self.session.wire.together(|| {
-            self.session.state("idle", &more);
-            if on("v2-idle-twice") {
-                self.session.state("idle", &more);
-            }
-        });
+        let wire = &self.session.wire;
+        wire.doubled(on("v2-idle-twice"), || self.session.state("idle", &more));
         if on("v2-text-after-idle") {
             let late = chunk("agent_message_chunk", "late", &self.message("agent"));
             self.session.show(&late);

@@ -78,6 +78,7 @@ impl Wire {
     /// Writes all that is sent meanwhile in one piece: no client acts between the parts.
     pub(crate) fn together(&self, send: impl FnOnce()) {
         let mut out = lock(&self.out);
+        // Another thread's piece takes this along.
         if out.held.is_some() {
             drop(out);
             return send();
@@ -88,6 +89,18 @@ impl Wire {
         let mut out = lock(&self.out);
         let held = out.held.take().unwrap_or_default();
         let _ = out.stream.write_all(&held);
+    }
+
+    /// Sends once, or twice in one piece.
+    pub(crate) fn doubled(&self, twice: bool, send: impl Fn()) {
+        if twice {
+            self.together(|| {
+                send();
+                send();
+            });
+        } else {
+            send();
+        }
     }
 
     pub(crate) fn send(&self, mut frame: Value) {
@@ -108,12 +121,7 @@ impl Wire {
             frame["error"] = json!({"code": 0, "message": ""});
         }
         let ends = result.get("stopReason").is_some() || result.get("messageId").is_some();
-        self.together(|| {
-            if on("answers-twice") && ends {
-                self.send(frame.clone());
-            }
-            self.send(frame);
-        });
+        self.doubled(on("answers-twice") && ends, || self.send(frame.clone()));
     }
 
     pub(crate) fn error(&self, id: &Value, code: i32, message: &str) {

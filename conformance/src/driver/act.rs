@@ -278,9 +278,9 @@ impl Driver<'_> {
     fn await_file(&self, file: &ReadFile) -> Did {
         let path = self.path(&file.path)?;
         let within = self.within(None, self.target.timeouts.reply());
-        let until = std::time::Instant::now() + within;
+        let until = Instant::now() + within;
         while !filled(&path) {
-            if std::time::Instant::now() > until {
+            if Instant::now() > until {
                 return Err(Halt::Stop(format!("no file {}", path.display())));
             }
             std::thread::sleep(LOOK);

@@ -35,7 +35,7 @@ fn played(script: &str, end: End) -> Played {
                 }
             }
             "< " => {
-                recorder.lines(0, vec![(text.as_bytes().to_vec(), Ending::Lf)]);
+                recorder.lines(0, vec![text.as_bytes().to_vec()], Ending::Lf);
             }
             _ => {
                 recorder.add(0, What::Mark(text.to_owned()));

@@ -3,7 +3,7 @@
 
 mod matrix;
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -204,8 +204,11 @@ impl<'a> Bench<'a> {
         }
         let lock = folder.join("lock");
         let lock = File::create(&lock).map_err(Error::io(lock.display().to_string()))?;
-        lock.try_lock().map_err(|_| {
-            Error::Toolchain("another `cargo xtask foreign` runs here: wait for its end".to_owned())
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Error::Toolchain(
+                "another `cargo xtask foreign` runs here: wait for its end".to_owned(),
+            ),
+            TryLockError::Error(source) => Error::io("the lock of this folder")(source),
         })?;
         let wants = |from: From| chosen.iter().any(|target| target.from == from);
         let mut packages = vec!["sessiond-conformance"];
@@ -247,21 +250,25 @@ impl<'a> Bench<'a> {
 
     /// Whether a suite has a check that a filter lets through.
     fn has(&self, suite: &str, filter: &[String]) -> Result<bool> {
-        let mut command = Command::new(&self.program);
-        command.args([suite, "--list"]);
-        for filter in filter {
-            command.args(["-k", filter]);
+        if filter.is_empty() {
+            return Ok(true);
         }
+        let mut command = self.suite(suite, filter);
         let output = command
+            .arg("--list")
             .output()
             .map_err(Error::io(self.program.display().to_string()))?;
+        if !output.status.success() {
+            return Err(Error::Command {
+                command: process::line(&command),
+                how: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            });
+        }
         Ok(!output.stdout.is_empty())
     }
 
-    /// Runs the suite over one runtime.
-    fn judge(&self, target: &Target, filter: &[String]) -> Result<()> {
-        let data = self.workspace.root().join("conformance");
-        let file = |folder: &str| data.join(folder).join(target.name).with_extension("toml");
+    /// The command that runs the checks of a suite that a filter lets through.
+    fn suite(&self, suite: &str, filter: &[String]) -> Command {
         let mut command = Command::new(&self.program);
         command
             .env_clear()
@@ -270,14 +277,21 @@ impl<'a> Bench<'a> {
             .env("TMPDIR", self.folder.join("tmp"))
             .env("LANG", "C.UTF-8")
             .env("SESSIOND_PEERS", &self.peers)
-            .arg(target.suite)
-            .arg("--target")
-            .arg(file("targets"));
-        if file("baselines").exists() {
-            command.arg("--baseline").arg(file("baselines"));
-        }
+            .arg(suite);
         for filter in filter {
             command.args(["-k", filter]);
+        }
+        command
+    }
+
+    /// Runs the suite over one runtime.
+    fn judge(&self, target: &Target, filter: &[String]) -> Result<()> {
+        let data = self.workspace.root().join("conformance");
+        let file = |folder: &str| data.join(folder).join(target.name).with_extension("toml");
+        let mut command = self.suite(target.suite, filter);
+        command.arg("--target").arg(file("targets"));
+        if file("baselines").exists() {
+            command.arg("--baseline").arg(file("baselines"));
         }
         let name = if filter.is_empty() {
             target.name.to_owned()

@@ -64,11 +64,10 @@ impl Face {
             Some("control_response") => {
                 let response = &value["response"];
                 let id = response["request_id"].as_str().unwrap_or_default();
+                if !self.desk.lock().own.questions.contains(id) {
+                    die_on("stray-answers-kill");
+                }
                 if !self.desk.lock().asked.contains_key(id) {
-                    // A second answer to what was asked may come before the first has taken effect.
-                    if id == "never-asked" {
-                        die_on("stray-answers-kill");
-                    }
                     let command = &response["response"]["updatedInput"]["command"];
                     if let (Some(command), true) = (command.as_str(), on("late-answer-counts")) {
                         let _ = Tool::start(command, Path::new(&self.cwd)).map(Tool::finish);
@@ -151,13 +150,9 @@ impl Face {
             response["error_code"] = Value::Null;
         }
         let frame = json!({"type": "control_response", "response": response});
-        self.wire.together(|| {
-            // Nothing goes on without the first one.
-            if on("controls-twice") && subtype != "initialize" {
-                self.send(frame.clone());
-            }
-            self.send(frame);
-        });
+        // Nothing goes on without the first one.
+        let twice = on("controls-twice") && subtype != "initialize";
+        self.wire.doubled(twice, || self.send(frame.clone()));
     }
 
     fn initialize(&self, request: &Value) -> Result<Value, (String, &'static str)> {

@@ -94,7 +94,7 @@ impl App {
             let mut threads = state.own.threads.values();
             threads.all(|thread| thread.active.is_none()).then_some(())
         });
-        if on("no-newline") {
+        if on("no-last-newline") {
             let last =
                 json!({"method": "warning", "params": {"threadId": null, "message": "over"}});
             self.wire.raw(last.to_string().as_bytes());
@@ -190,12 +190,7 @@ impl App {
     }
 
     pub(super) fn answer(&self, frame: &Value) {
-        self.wire.together(|| {
-            if on("answers-twice") {
-                self.send(frame);
-            }
-            self.send(frame);
-        });
+        self.wire.doubled(on("answers-twice"), || self.send(frame));
     }
 
     /// The answer to a request; none where it was sent already.

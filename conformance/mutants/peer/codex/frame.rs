@@ -19,7 +19,7 @@ pub(super) fn write(wire: &Wire, frame: &Value) {
     if on("bytes-raw") && ends {
         wire.raw(b"{\"method\":\"warning\",\"params\":{\"x\":\"\xff\"}}\n");
     }
-    if on("no-newline") && line.contains("turn.completed") {
+    if on("no-newline") && ends {
         line.truncate(line.trim_end().len());
     }
     wire.raw(line.as_bytes());

@@ -83,11 +83,9 @@ impl Turn<'_> {
             }
             let ended = json!({"turn": {"id": self.turn, "items": [], "status": status,
                 "error": error}});
-            self.app.wire.together(|| {
-                if on("end-twice") {
-                    self.tell("turn/completed", ended.clone());
-                }
-                self.tell("turn/completed", ended);
+            let wire = &self.app.wire;
+            wire.doubled(on("end-twice"), || {
+                self.tell("turn/completed", ended.clone())
             });
             if on("status-late") {
                 self.status(&json!({"type": over}));

@@ -458,12 +458,14 @@ impl Shared {
             }
         }
         if state.attached {
-            self.wire.together(|| {
-                if on("sqeq-cursor-twice") && cursor > 0 {
+            if on("sqeq-cursor-twice") && cursor > 0 {
+                self.wire.together(|| {
                     self.wire.send(frame.clone());
-                }
+                    self.deliver(state, &frame);
+                });
+            } else {
                 self.deliver(state, &frame);
-            });
+            }
         }
         cursor
     }
